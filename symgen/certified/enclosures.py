@@ -105,7 +105,7 @@ Rule = Callable[..., Enclosure]
 """The enclosure of an exact operation on computed operands, without the rounding of its result."""
 
 RULES: Final[dict[str, Rule]] = {}
-"""The rules by operation; a product of a node with itself has `_square` instead."""
+"""The rules by operation; a product of a node with itself has the rule ``square`` instead."""
 
 
 def _rule(op: str) -> Callable[[Rule], Rule]:
@@ -135,6 +135,7 @@ def _mul(a: Enclosure, b: Enclosure) -> Enclosure:
     return Enclosure(*_least_and_largest(ends), error)
 
 
+@_rule("square")
 def _square(a: Enclosure) -> Enclosure:
     lower, upper = _least_and_largest([a.lower * a.lower, a.upper * a.upper])
     lower = np.where((a.lower <= 0.0) & (a.upper >= 0.0), 0.0, np.maximum(lower, 0.0))
@@ -258,7 +259,7 @@ def _operation(
     made = RULES[op](*values)
     largest = made.magnitude + made.error
     if op == "mul" and (equal := operands[0] == operands[1]).any():
-        made.put(equal, _square(values[0][equal]))
+        made.put(equal, RULES["square"](values[0][equal]))
         largest = made.magnitude + made.error
     elif op in ("sin", "cos"):
         limit = SINES[arithmetic.scalar].bound

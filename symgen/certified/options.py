@@ -1,7 +1,7 @@
 """The options of certified bounds."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from symgen.certified.certificate import Certificate, certify
 from symgen.certified.domain import KINDS, POSITION, checked_limits, domain
@@ -10,20 +10,12 @@ from symgen.errors import OptionError
 from symgen.mechanics.model import RigidBodyModel
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NUMBER_PAIRS, WHOLE
-from symgen.reading.options import moving_joints
 from symgen.tracing.function import Function
 
 BOXES: Final = 16384
 """Boxes of a function: about a second for the inverse dynamics of a robot with six joints."""
 
 MAX_BOXES: Final = 10**9
-
-
-def _limits(robot: Any, start: str) -> Sequence[str]:
-    """The joints, and after a joint the kinds of limits."""
-    if "." in start:
-        return (*KINDS, POSITION)
-    return [*(f"{name}." for name in moving_joints(robot, start)), "acceleration=", "velocity="]
 
 
 @group
@@ -51,8 +43,7 @@ class CertifyOptions:
         NUMBER_PAIRS.like('{ acceleration = 10.0, "elbow.velocity" = 1.5 }'),
         default=(),
         give="give NAME=VALUE, as in acceleration=10 or elbow.velocity=1.5",
-        names=_limits,
-        parted=".",
+        names=(*KINDS, POSITION),
         applies_to=("c", "jax", "torch"),
     )
     certify_boxes: int = option(

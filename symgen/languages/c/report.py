@@ -68,6 +68,7 @@ def report(module: Module, files: Mapping[str, str]) -> str:
     CompilerError."""
     c = module.choices[COptions]
     target = c.target
+    bounds = {name: found.data() for name, found in certificates(module).items()}
     command = found_compiler(target) if target else None
     figures = _measured(module, files, command) if command else {}
     flags = [*FLAGS, *TARGETS[target].flags] if target else []
@@ -84,19 +85,13 @@ def report(module: Module, files: Mapping[str, str]) -> str:
         "functions": {
             f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in functions(module)
         },
-        **_certified(module),
+        **({"certified": bounds} if bounds else {}),
         "files": {
             name: {"bytes": len(text.encode()), "sha256": hashlib.sha256(text.encode()).hexdigest()}
             for name, text in files.items()
         },
     }
     return json.dumps(data, indent=1) + "\n"
-
-
-def _certified(module: Module) -> dict[str, Any]:
-    """The certificates by function; no key without ``--certify``."""
-    found = {name: certificate.data() for name, certificate in certificates(module).items()}
-    return {"certified": found} if found else {}
 
 
 NOTHING: Final = {"stack": None, "code": None}
