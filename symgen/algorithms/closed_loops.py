@@ -32,7 +32,8 @@ EMBEDDED = "G^T (C G + M dG/dt), Featherstone (2008), section 8.2"
 @requirement("only robots with closed loops and without quaternions")
 def looped(system: CanonicalModel) -> bool:
     """Whether there are closed loops and all positions of the user are coordinates."""
-    return bool(system.coupling.loops) and not system.coupling.quaternions
+    coupling = system.coupling
+    return bool(coupling.loops) and not coupling.quaternions and not coupling.held
 
 
 _on_user = partial(formulation_of, applicable=looped, coordinates=JOINTS, closed_loops=True)

@@ -12,22 +12,21 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
-from random import Random
 from typing import Any, Final
 
 import numpy as np
 
 from symgen.errors import OptionError
+from symgen.mechanics.closing_positions import reachable
 from symgen.mechanics.coordinate_map import CoordinateMap, CouplingTerm, combined, multiple
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.joints.body_axes import BodyAxesJoint
-from symgen.mechanics.kinematic_loop import GOOD_SINE, MIN_SINE, SAMPLES, KinematicLoop, Row
-from symgen.mechanics.loop_groups import loop_of
+from symgen.mechanics.kinematic_loop import KinematicLoop, Row
+from symgen.mechanics.loop_groups import groups, loop_of
 from symgen.mechanics.model import Follow, Joint, RigidBodyModel
 from symgen.mechanics.spatial import scale_constant
 from symgen.mechanics.unit_angle import UnitAngle
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.text import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +46,8 @@ class Coupling:
     followers: tuple[tuple[int, Follow], ...] = ()
     """Bodies that follow a joint that a loop determines: rotors."""
     rest: tuple[Scalar, ...] = ()
+    held: tuple[tuple[int, int], ...] = ()
+    """The bodies of `RigidBodyModel.held`, each with the index of its position."""
     of: "Coupling | None" = None
     """The coupling of all states, of one at a state."""
 
@@ -81,7 +82,7 @@ class Coupling:
         rest: list[Scalar] = [ZERO] * len(x)
         for loop, column in zip(self.loops, columns, strict=True):
             known = dict(enumerate(rest, 1))
-            moved = _gap(loop, column, known, loop.drift(by_body, rates))
+            moved = loop.motion(column, known, loop.drift(by_body, rates))
             (solution,) = loop.solved(column, [moved])
             for body, value in zip(loop.dependent, solution, strict=True):
                 rest[body - 1] = value
@@ -101,15 +102,25 @@ class Coupling:
     def reachable(self, q: Sequence[float]) -> tuple[float, ...]:
         """The positions q, or the nearest of some between them and a centre at which all loops
         close away from dead points. For states that are drawn at random."""
-        if not self.loops:
-            return tuple(q)
-        center = _center(self)
-        for k in range(STEPS_TO_CENTER):
-            share = 1 - k / STEPS_TO_CENTER
-            moved = [round(c + share * (x - c), 4) for x, c in zip(q, center, strict=True)]
-            if self.sine(moved) >= MIN_SINE:
-                return tuple(moved)
-        return center
+        return reachable(self, q) if self.loops else tuple(q)
+
+    def closer(
+        self, q: Sequence[Scalar], at: Sequence[Scalar] | None = None
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """The positions after a step of Newton's method on those of `held`, by default with the
+        Jacobian `at` these positions, and the gaps before the step."""
+        out, gaps, places = [*q], list[Scalar](), dict(self.held)
+        for loop in self.loops:
+            if not loop.closures[0].newton:
+                continue
+            x = dict(enumerate(self.body_positions(out), 1))
+            gap = loop.gap(x)
+            there = x if at is None else dict(enumerate(self.body_positions(at), 1))
+            (changes,) = loop.solved(loop.columns(there), [gap])
+            gaps += gap
+            for body, change in zip(loop.dependent, changes, strict=True):
+                out[places[body]] = out[places[body]] + change
+        return out, gaps
 
     def _solve_rates(
         self, loop: KinematicLoop, columns: Mapping[int, Row], drives: list[CoordinateMap]
@@ -120,7 +131,7 @@ class Coupling:
         known = {k: t for row in rows.values() for k, t in sorted(row.items())}
         none = CouplingTerm(0, 0, ZERO)
         sums = [
-            _gap(loop, columns, {b: row.get(k, none).factor for b, row in rows.items()})
+            loop.motion(columns, {b: row.get(k, none).factor for b, row in rows.items()})
             for k in known
         ]
         solutions = loop.solved(columns, sums)
@@ -134,7 +145,7 @@ class Coupling:
         x = [self._place(k, drive, q) for k, drive in enumerate(self.drives)]
         if not self.loops:
             return x
-        by_body = dict(enumerate(x, 1))
+        by_body = dict(enumerate(x, 1)) | {body: q[place] for body, place in self.held}
         for i, (joint, at) in enumerate(self.parts, 1):
             if not joint.in_body_axes and joint.positions[at].unit == "rad":
                 by_body[i] = UnitAngle.of(by_body[i])
@@ -253,23 +264,7 @@ class Coupling:
 
 UNCOUPLED: Final = Coupling((), (), 0, 0)
 
-
 CONSTANT_ONLY: Final = "robots with closed loops are not supported here; remove the loops"
-
-
-def _gap(
-    loop: KinematicLoop,
-    columns: Mapping[int, Row],
-    rates: Mapping[int, Scalar],
-    start: Row = (),
-) -> Row:
-    """The motion of the gap of a loop at the rates of its joints that it does not determine."""
-    total = [*start] or [ZERO] * len(columns[loop.dependent[0]])
-    for body in (body for body in loop.bodies if body not in loop.dependent):
-        if rates[body] is not ZERO:
-            by = (multiple(rates[body], c) for c in columns[body])
-            total = [a + c for a, c in zip(total, by, strict=True)]
-    return total
 
 
 def _target(ways: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[int, float]:
@@ -281,37 +276,17 @@ def _target(ways: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[in
     return place, factor
 
 
-STEPS_TO_CENTER: Final = 32
-"""How many positions are tried between one drawn at random and the centre."""
-
-
-@lru_cache(maxsize=8)
-def _center(coupling: Coupling) -> tuple[float, ...]:
-    """Positions at which all loops close away from dead points: 0 if they do. Raises OptionError
-    where none are found."""
-    random, best = Random(0), (0.0,) * coupling.positions
-    trial = best
-    for _ in range(SAMPLES):
-        if coupling.sine(trial) > coupling.sine(best):
-            best = trial
-        if coupling.sine(best) >= GOOD_SINE:
-            break
-        trial = tuple(round(random.uniform(-3.14, 3.14), 4) for _ in best)
-    if coupling.sine(best) < MIN_SINE:
-        names = ", ".join(c.name for loop in coupling.loops for c in loop.closures)
-        raise OptionError(
-            f"the closed loops of this robot ({shown(names)}) do not close at any of {SAMPLES} "
-            "positions that were tried; correct the lengths of their links"
-        )
-    return best
-
-
 @lru_cache(maxsize=8)
 def coupling_of(model: RigidBodyModel) -> Coupling:
     """How the coordinates of a robot's user drive its bodies: in the order of the joints, those
     that follow another left out."""
     index, place, drives = 0, 0, dict[int, CoordinateMap]()
-    for i, joint in model.leading:
+    held, held_places = model.held, list[tuple[int, int]]()
+    for i, joint in model.positioned:
+        if i in held:
+            held_places.append((i, place))
+            place += 1
+            continue
         apart = 0 if joint.type.in_body_axes else 1
         for k, part in enumerate(joint.type.parts(joint)):
             drives[i + k] = CoordinateMap((CouplingTerm(index + part.velocity, place + apart * k),))
@@ -333,8 +308,8 @@ def coupling_of(model: RigidBodyModel) -> Coupling:
         drives[i] = CoordinateMap(tuple(terms), body.follows.offset, True)
     ordered = tuple(drives[i] for i in range(1, model.size + 1))
     parts = tuple((b.joint.type, b.at) for b in model.bodies)
-    loops = tuple(loop_of(model, closure) for closure in model.closures)
-    return Coupling(ordered, parts, index, place, loops, tuple(followers))
+    loops = tuple(loop_of(model, group) for group in groups(model, model.closures))
+    return Coupling(ordered, parts, index, place, loops, tuple(followers), held=tuple(held_places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +327,7 @@ def position_coordinates(model: RigidBodyModel) -> list[UserCoordinate]:
     """The user's positions in order."""
     return [
         UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), row.unit)
-        for link, joint in _leading_joints(model)
+        for link, joint in _links_of(model, model.positioned)
         for row in joint.type.positions
     ]
 
@@ -361,7 +336,7 @@ def velocity_coordinates(model: RigidBodyModel) -> list[UserCoordinate]:
     """The user's velocities in order."""
     return [
         UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), f"{row.unit}/s")
-        for link, joint in _leading_joints(model)
+        for link, joint in _links_of(model, model.leading)
         for row in joint.type.velocities
     ]
 
@@ -371,7 +346,9 @@ def _kind(joint: Joint) -> str:
     return "motor" if joint.type.is_rotor else joint.kind
 
 
-def _leading_joints(model: RigidBodyModel) -> list[tuple[str, Joint]]:
-    """The joints with coordinates of their own, each with the link that it moves."""
-    last = ((i + len(joint.type.velocities) - 1, joint) for i, joint in model.leading)
+def _links_of(
+    model: RigidBodyModel, joints: Sequence[tuple[int, Joint]]
+) -> list[tuple[str, Joint]]:
+    """Some joints, each with the link that it moves."""
+    last = ((i + len(joint.type.velocities) - 1, joint) for i, joint in joints)
     return [(model.body(i).name, joint) for i, joint in last]

@@ -8,9 +8,10 @@ from functools import cached_property
 from random import Random
 from typing import Any, Final
 
+from symgen.mechanics.coordinate_map import multiple
 from symgen.mechanics.model import Closure
 from symgen.mechanics.unit_angle import UnitAngle
-from symgen.numbers.scalar import Scalar, plain
+from symgen.numbers.scalar import ZERO, Scalar, plain
 
 Positions = Mapping[int, Any]
 """Positions of joints by number of the body."""
@@ -80,10 +81,26 @@ class KinematicLoop(ABC):
     def solved(self, columns: Mapping[int, Row], sums: Sequence[Row]) -> list[Row]:
         """The rates of the dependent joints that balance each of some motions of the gap."""
 
+    def gap(self, x: Positions) -> Row:
+        """The equations of its cut joints, each 0 where it closes: nothing of a closed form."""
+        return ()
+
     @abstractmethod
     def sine(self, x: Positions) -> float:
         """The sine of the angle between the motions that the dependent joints give the gap, at
         numbers; 0 where the loop does not close."""
+
+    def motion(
+        self, columns: Mapping[int, Row], rates: Mapping[int, Scalar], start: Row = ()
+    ) -> Row:
+        """The motion of the gap at the rates of the joints that the loop does not determine, added
+        to another one."""
+        total = [*start] or [ZERO] * len(columns[self.dependent[0]])
+        for body in (body for body in self.bodies if body not in self.dependent):
+            if rates[body] is not ZERO:
+                by = (multiple(rates[body], c) for c in columns[body])
+                total = [a + c for a, c in zip(total, by, strict=True)]
+        return total
 
     def values(self, x: Positions) -> dict[int, float]:
         """The positions of the dependent joints as numbers (rad from -π to π, or m)."""

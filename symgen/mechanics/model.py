@@ -146,7 +146,8 @@ class Closure:
     constant distance of the two points (m).
 
     The loop determines the coordinates of the bodies `dependent`, whose `follows` has no terms.
-    `branch` (1 or -1) tells which of the two assemblies is meant (`symgen.mechanics.closures`)."""
+    `branch` (±1, for legs also ±2) tells which assembly is meant. With `newton` the positions of
+    the dependent joints have no closed form and are positions of the user."""
 
     name: str
     bodies: tuple[int, int]
@@ -156,6 +157,7 @@ class Closure:
     joint: str = "ball"
     rotations: tuple[Matrix3, Matrix3] = (IDENTITY, IDENTITY)
     length: float = 0.0
+    newton: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +307,17 @@ class RigidBodyModel:
         return sorted(
             leaders, key=lambda pair: first[pair[0]] if pair[1].type.is_rotor else pair[0]
         )
+
+    @property
+    def held(self) -> frozenset[int]:
+        """The bodies whose coordinates loops determine and whose positions are the user's."""
+        return frozenset(i for c in self.closures if c.newton for i in c.dependent)
+
+    @property
+    def positioned(self) -> list[tuple[int, Joint]]:
+        """The leading joints and those of `held`, in the order of the user's positions."""
+        held = [(i, self.body(i).joint) for i in sorted(self.held)]
+        return sorted([*self.leading, *held], key=lambda pair: pair[0]) if held else self.leading
 
     @property
     def limits(self) -> dict[str, Limits]:

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
+
+import numpy as np
 
 from symgen.mechanics.canonical_frames import tidy
 from symgen.mechanics.elimination import Elimination
@@ -12,15 +15,24 @@ from symgen.mechanics.model import Body, Closure, RigidBodyModel, paths_of
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose
 from symgen.mechanics.rigid_motion import Rows
 from symgen.mechanics.spatial import Rotation, Vector
-from symgen.mechanics.spatial_loop import AXES, CutSides, Side, SpatialHinge, SpatialLoop
+from symgen.mechanics.spatial_loop import (
+    AXES,
+    CutSides,
+    NewtonLoop,
+    Side,
+    SpatialHinge,
+    SpatialLoop,
+)
 from symgen.numbers.decimals import norm
-from symgen.numbers.scalar import ZERO
+from symgen.numbers.scalar import ZERO, plain
 
 
 def spatial_loop(model: RigidBodyModel, closures: Sequence[Closure]) -> SpatialLoop:
     """The loop of some closures that determine their joints together. Raises LoopError where their
     positions have no closed form."""
     cuts = tuple(cut_sides(model, closure) for closure in closures)
+    if all(closure.newton for closure in closures):
+        return with_elimination(NewtonLoop(cuts))
     if len(cuts) > 1:
         raise LoopError("it and other loops determine each other's joints")
     return with_elimination(SpatialLoop(cuts, leg_of(cuts[0])))
@@ -29,8 +41,38 @@ def spatial_loop(model: RigidBodyModel, closures: Sequence[Closure]) -> SpatialL
 def with_elimination(loop: SpatialLoop) -> SpatialLoop:
     """A loop with the order of its elimination, from positions at which it closes."""
     x = {**loop.sample}
+    if loop.sine(x) <= DEAD:
+        raise LoopError(
+            "its dependent joints do not determine each other at positions 0 of the others; name "
+            "other dependent joints"
+        )
     matrix = loop.matrix(loop.columns({**x, **loop.positions(x)}))
     return replace(loop, elimination=Elimination.of(matrix))
+
+
+DEAD: Final = 1e-6
+"""The largest least singular value of a mechanism that is at a dead point."""
+INDEPENDENT: Final = 3e-3
+"""The least singular value, as a part of the largest, of joints that determine each other: digits
+that a file leaves out are smaller."""
+
+
+def newton_dependent(
+    model: RigidBodyModel, closure: Closure, free: Sequence[int]
+) -> tuple[int, ...]:
+    """Of the `free` joints of a loop, the best ones first, as many as its equations determine where
+    it closes near positions 0. Raises LoopError where it does not close."""
+    cut = cut_sides(model, replace(closure, dependent=tuple(free)))
+    loop = NewtonLoop((cut,))
+    columns = loop.columns(loop.sample)
+    matrix = np.array([[plain(e) for e in columns[i]] for i in free]).T
+    largest, *_ = values = np.linalg.svd(matrix, compute_uv=False)
+    rank, chosen = int((values > INDEPENDENT * largest).sum()), list[int]()
+    for k in range(len(free)):
+        trial = matrix[:, [*chosen, k]]
+        least = np.linalg.svd(trial, compute_uv=False)[-1] if len(chosen) < rank else 0.0
+        chosen += [k] if least > INDEPENDENT * largest else []
+    return tuple(sorted(free[k] for k in chosen))
 
 
 def cut_sides(model: RigidBodyModel, closure: Closure) -> CutSides:
@@ -81,7 +123,7 @@ def _with_z_along(z: tuple[float, float, float]) -> Matrix3:
     return a, b, c
 
 
-AXIS_ROUNDING = 1e-12
+AXIS_ROUNDING: Final = 1e-12
 """How far an axis is from z by rounding errors of products of rotations."""
 
 

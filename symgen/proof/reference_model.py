@@ -115,6 +115,8 @@ class ReferenceModel:
     factors."""
     start: Callable[[Sequence[Scalar]], list[Scalar]] | None = None
     """Coordinates of all bodies near those at positions of the user, of robots with loops."""
+    held: tuple[tuple[int, int], ...] = ()
+    """The bodies whose coordinates loops determine and whose positions are the user's."""
     motion_key: object = field(default_factory=object)
     """The same for mechanisms that move alike, whatever their inertia."""
 
@@ -195,6 +197,7 @@ def reference_model(model: RigidBodyModel, number: Number) -> ReferenceModel:
             for i, follow in coupling.followers
         ),
         partial(loop_start, coupling, number=number) if coupling.loops else None,
+        coupling.held,
     )
 
 

@@ -101,10 +101,13 @@ def _blocks(robot: ReferenceModel) -> Iterator[TangentBlock]:
 
 
 def displaced(robot: ReferenceModel, q: DecimalArray, change: DecimalArray) -> DecimalArray:
-    """Positions (..., nq) moved along a change (..., n)."""
-    parts = [
-        b.moved(q[..., b.position_slice], change[..., b.velocity_slice]) for b in blocks(robot)
-    ]
+    """Positions (..., nq) moved along a change (..., n). Those that loops determine stay: the
+    reference finds them anew."""
+    at = {
+        b.q: b.moved(q[..., b.position_slice], change[..., b.velocity_slice]) for b in blocks(robot)
+    }
+    at |= {place: q[..., place : place + 1] for _, place in robot.held}
+    parts = [at[place] for place in sorted(at)]
     shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
     wide = [np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts]
     return np.concatenate(wide, axis=-1)

@@ -296,21 +296,32 @@ class Builder:
         *,
         dependent: Iterable[str] = (),
         branch: int | None = None,
+        joint: str = "ball",
+        rpy_first: Numbers = ZEROS,
+        rpy_second: Numbers = ZEROS,
+        length: float = 0.0,
+        newton: bool = False,
     ) -> "Builder":
-        """Close a loop: the point `at_first` (m, link axes) of the link `first` and the point
-        `at_second` of the link `second` coincide, as by a revolute or ball joint there. The loop
-        must be planar: its joints turn about parallel axes or slide across them.
+        """Close a loop by a `joint` between a frame on the link `first`, at the point `at_first`
+        (m, link axes) with the orientation `rpy_first` (rad), and one on the link `second`. The
+        type of the joint is ``ball``, ``revolute`` (about the z axes), ``universal`` (about z of
+        the first frame and y of the second), ``fixed``, ``point_on_line`` (on the z axis of the
+        first frame) or ``distance`` (of `length`, in m).
 
-        `dependent` names the two joints whose coordinates the loop determines; by default they are
-        those farthest from the link that carries both chains. `branch` (1 or -1) chooses one of the
-        two assemblies; by default it is the one in which the dependent joints are nearest to 0."""
+        `dependent` names the joints whose coordinates the loop determines; by default they are
+        those farthest from the link that carries both chains. `branch` (1 or -1, for spatial legs
+        also 2 or -2) chooses an assembly; by default it is the one in which the dependent joints
+        are nearest to 0. With `newton` the positions of the dependent joints need no closed form:
+        they are positions of the user, which the quantity ``loop_closure`` improves."""
         entries: dict[str, Any] = {
             "first": first,
             "second": second,
             "at_first": at_first,
             "at_second": at_second,
         }
-        entries |= {"dependent": dependent, "branch": branch}
+        entries |= {"dependent": dependent, "branch": branch, "joint": joint}
+        entries |= {"rpy_first": rpy_first, "rpy_second": rpy_second, "length": length}
+        entries |= {"newton": newton}
         line, label = self._line_of("loop", name), f"loop '{shown(name)}'"
         self._loops.append(loop_of(label, line, name, entries))
         return self

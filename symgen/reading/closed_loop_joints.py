@@ -4,16 +4,25 @@ Some joints of each loop are dependent: two of a planar loop, by default those f
 carrier of the loop, of equally far ones the last in the file; of a spatial one those of a leg, on
 the side of the loop with fewer joints."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 
 from symgen.errors import Notice, OptionError, RobotError, SymgenError
 from symgen.mechanics.cut_joints import CUT_JOINTS
 from symgen.mechanics.kinematic_loop import LoopError
-from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS, branches, dependent_choices, loop_of
+from symgen.mechanics.loop_groups import (
+    PLANAR_UNKNOWNS,
+    branches,
+    dependent_choices,
+    farthest_first,
+    groups,
+    loop_of,
+)
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial_geometry import newton_dependent
 from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import RobotDescription
 from symgen.reading.ignored_elements import loops_left_open
@@ -46,7 +55,8 @@ def _closures(
         try:
             ends = _ends(part, model, loop)
             if ends is not None:
-                closures.append(_closure(part.robot, model, loop, ends, closures))
+                shared = _shared(part, model, loop)
+                closures.append(_closure(part.robot, model, loop, ends, closures, shared))
         except RobotError as error:
             if not loop.optional:
                 raise
@@ -94,8 +104,10 @@ def _closure(
     loop: LoopElement,
     ends: tuple[tuple[int, int], tuple[Pose, Pose]],
     before: Sequence[Closure],
+    shared: Collection[int],
 ) -> Closure:
-    """The closure of a loop, with its dependent joints and its branch. Raises RobotError."""
+    """The closure of a loop, with its dependent joints and its branch; `shared` joints belong to
+    other loops too. Raises RobotError."""
     paths = paths_of(model, ends[0])
     taken = {i for closure in before for i in closure.dependent}
     free = [[i for i in path if i not in taken and model.body(i).follows is None] for path in paths]
@@ -110,13 +122,17 @@ def _closure(
         joint=loop.joint,
         rotations=rotations,
         length=loop.length,
+        newton=loop.newton,
     )
     if loop.dependent:
         named = [_dependent(robot, model, loop, name, [*chain(*free)]) for name in loop.dependent]
         choices = [tuple(sorted(named))]
     else:
         kept = {i for i in chain(*free) if model.body(i).joint.name in loop.independent}
-        choices = [*dependent_choices(free, loop.joint, kept)]
+        choices = dependent_choices(free, loop.joint, kept)
+        if loop.newton:
+            far = farthest_first(free, [*kept, *shared])
+            choices = [_newton_dependent(robot, model, loop, closure, far)] if far else []
     if not choices:
         raise _error(
             robot,
@@ -135,6 +151,31 @@ def _closure(
             _check_dependent(robot, model, loop, i)
         return found
     raise _error(robot, loop, reasons[0])
+
+
+def _shared(part: RobotSubtree, model: RigidBodyModel, loop: LoopElement) -> set[int]:
+    """The bodies on the chains of the other loops."""
+    shared = set[int]()
+    for other in part.robot.loops:
+        ends = None
+        with suppress(RobotError):  # reported with that loop
+            ends = _ends(part, model, other) if other is not loop else None
+        shared |= {*chain(*paths_of(model, ends[0]))} if ends else set()
+    return shared
+
+
+def _newton_dependent(
+    robot: RobotDescription,
+    model: RigidBodyModel,
+    loop: LoopElement,
+    closure: Closure,
+    free: Sequence[int],
+) -> tuple[int, ...]:
+    """The joints that a loop of Newton's method determines. Raises RobotError."""
+    try:
+        return newton_dependent(model, closure, free)
+    except LoopError as error:
+        raise _error(robot, loop, str(error)) from None
 
 
 def _assembled(model: RigidBodyModel, closure: Closure, branch: int) -> Closure:
@@ -198,7 +239,7 @@ def _check_dependent(
 
 def _distance(model: RigidBodyModel, closure: Closure) -> float:
     """How far the dependent joints of an assembly are from 0, where files mostly draw them."""
-    loop = loop_of(model, closure)
+    loop = loop_of(model, [closure])
     positions = loop.values(loop.sample)
     distance: float = sum_in_order(map(abs, positions.values()), 0.0)
     return distance
@@ -209,32 +250,17 @@ def _ordered(
 ) -> tuple[Closure, ...]:
     """The closures, each after those that determine joints of its chains. Raises RobotError for
     loops that determine each other's joints."""
-    reads = {
-        closure.name: {i for path in paths_of(model, closure.bodies) for i in path}
-        for closure in closures
-    }
-    waiting, ordered = [*closures], list[Closure]()
-    while waiting:
-        ready = next(_ready(waiting, reads), None)
-        if ready is None:
-            loop = next(x for x in robot.loops if x.name == waiting[0].name)
+    ordered = groups(model, closures)
+    for group in ordered:
+        if len(group) > 1 and not all(closure.newton for closure in group):
+            loop = next(x for x in robot.loops if x.name == group[0].name)
             raise _error(
                 robot,
                 loop,
-                f"and other loops determine each other's joints ({quoted(c.name for c in waiting)})"
+                f"and other loops determine each other's joints ({quoted(c.name for c in group)})"
                 "; name other dependent joints, so that one can be solved after the other",
             )
-        ordered.append(ready)
-        waiting.remove(ready)
-    return tuple(ordered)
-
-
-def _ready(waiting: Sequence[Closure], reads: Mapping[str, set[int]]) -> Iterator[Closure]:
-    """The closures that read no joint of another one that is waiting."""
-    for closure in waiting:
-        others = {i for other in waiting if other is not closure for i in other.dependent}
-        if not reads[closure.name] & others:
-            yield closure
+    return tuple(chain(*ordered))
 
 
 def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:

@@ -18,7 +18,8 @@ class LoopElement:
     `dependent` names the joints that the loop determines, `branch` (1 or -1) the assembly; empty
     and 0 leave the choice to `symgen.reading.closed_loop_joints`. A loop that is `optional` is left
     open with a warning where it is not supported. Of the joints that are not `independent`, as many
-    as possible are determined. The `line` of a loop of an option is 0."""
+    as possible are determined. With `newton` their positions are the user's, found by Newton's
+    method, and need no closed form. The `line` of a loop of an option is 0."""
 
     name: str
     line: int
@@ -31,6 +32,7 @@ class LoopElement:
     rotations: tuple[Matrix3, Matrix3] = (IDENTITY, IDENTITY)
     length: float = 0.0
     independent: tuple[str, ...] = ()
+    newton: bool = False
 
     @property
     def label(self) -> str:

@@ -6,14 +6,19 @@ from dataclasses import replace
 from typing import Any, Final
 
 from symgen.errors import OptionError
+from symgen.mechanics.cut_joints import CUT_JOINTS
 from symgen.mechanics.model import RigidBodyModel, paths_of
 from symgen.options.kinds import table_of
 from symgen.reading.description import RobotDescription
 from symgen.reading.loop_elements import LoopElement
-from symgen.reading.validation import ZEROS, as_list, as_vector3
+from symgen.reading.rotations import rotation_from_rpy
+from symgen.reading.validation import ZEROS, as_list, as_number, as_vector3
 from symgen.text import hint, quoted, shown
 
-KEYS: Final = ("name", "first", "second", "at_first", "at_second", "dependent", "branch")
+KEYS: Final = (
+    *("name", "first", "second", "at_first", "at_second", "dependent", "branch"),
+    *("joint", "rpy_first", "rpy_second", "length", "newton"),
+)
 """The keys of a loop, which are the arguments of `symgen.Builder.close`."""
 
 
@@ -25,8 +30,29 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
     points = [as_vector3(f"{label}: {key}", entries.get(key, ZEROS)) for key in KEYS[3:5]]
     listed = [dependent] if isinstance(dependent, str) else dependent
     names = tuple(map(str, as_list(f"{label}: dependent", listed)))
-    links = str(entries["first"]), str(entries["second"])
-    return LoopElement(name, line, links, (points[0], points[1]), names, branch or 0)
+    turns = [as_vector3(f"{label}: {key}", entries.get(key, ZEROS)) for key in KEYS[8:10]]
+    joint, length, newton = (
+        entries.get(key, default)
+        for key, default in (("joint", "ball"), ("length", 0.0), ("newton", False))
+    )
+    if joint not in CUT_JOINTS:
+        raise OptionError(
+            f"{label}: joint is {shown(repr(joint), 40)}; give one of {', '.join(CUT_JOINTS)}"
+        )
+    if not isinstance(newton, bool):
+        raise OptionError(f"{label}: newton is {shown(repr(newton), 40)}; give true or false")
+    return LoopElement(
+        name,
+        line,
+        (str(entries["first"]), str(entries["second"])),
+        (points[0], points[1]),
+        names,
+        branch or 0,
+        joint=joint,
+        rotations=(rotation_from_rpy(turns[0]), rotation_from_rpy(turns[1])),
+        length=as_number(f"{label}: length", length),
+        newton=newton,
+    )
 
 
 def with_loop_options(

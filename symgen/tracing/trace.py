@@ -12,7 +12,7 @@ from math import prod
 from typing import Final
 
 from symgen.algorithms.fluids import FORMULATIONS, WITHOUT_FORCES
-from symgen.algorithms.registry import Formulation, Quantity
+from symgen.algorithms.registry import INPUTS, Formulation, Quantity
 from symgen.compiler.dump import dump
 from symgen.compiler.objective import Objective
 from symgen.compiler.parallel import announced, spread
@@ -237,4 +237,18 @@ def _chosen(q: Quantity, name: str | None, layout: CanonicalModel) -> Sequence[F
         raise OptionError(
             f"{q.name}: not supported for robots with closed loops; remove it, or cut the loops"
         )
+    if layout.coupling.held and not _on_held_positions(q):
+        raise OptionError(
+            f"{q.name}: not supported for closed loops whose positions have no closed form; remove "
+            "it, or choose dependent joints that have one"
+        )
     return [f for f in suited if f.closed_loops or not layout.coupling.loops]
+
+
+def _on_held_positions(q: Quantity) -> bool:
+    """Whether a quantity is right where positions of the user belong to joints that loops
+    determine: it takes no derivative in positions and has no other positions."""
+    names = [name for name in q.inputs if INPUTS[name].shape == ("nq",)]
+    return q.name == "loop_closure" or (
+        names in ([], ["q"]) and all("nq" not in out.shape for out in q.outputs)
+    )

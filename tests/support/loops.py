@@ -23,7 +23,7 @@ def _with_links(builder: Any, masses: dict[str, float], seed: int) -> Any:
     return builder
 
 
-def four_bar(skew: bool = False, closed: bool = True, **options: Any) -> Any:
+def four_bar(skew: bool = False, closed: bool = True, newton: bool = False, **options: Any) -> Any:
     """A shoulder that carries a four-bar linkage, and a wrist on its rocker; straight axes, or a
     carrier with general angles."""
     a, b, c, ground = 0.21, 0.47, 0.33, (0.42, 0.05)
@@ -40,7 +40,9 @@ def four_bar(skew: bool = False, closed: bool = True, **options: Any) -> Any:
     arm = arm.joint("q4", "revolute", "shoulder", "rocker", pivot, (tilt, 0, 0))
     turn, axis = ((0, 0.5, 0), (1, 0, 0)) if skew else ((HALF, 0, 0), (0, 0, 1))
     arm = arm.joint("q5", "revolute", "rocker", "wrist", (c, 0.02, 0), turn, axis)
-    return arm.close("loop", "coupler", "rocker", (b, 0, 0), (c, 0, 0)) if closed else arm
+    if not closed:
+        return arm
+    return arm.close("loop", "coupler", "rocker", (b, 0, 0), (c, 0, 0), newton=newton)
 
 
 def excavator(closed: bool = True) -> Any:
@@ -194,3 +196,29 @@ def three_rrr(closed: bool = True) -> Any:
 
 
 SPATIAL = {"ankle": ankle, "stewart": stewart, "3-RRR": three_rrr}
+
+
+def jointed(joint: str, far: bool = False) -> Any:
+    """Two arms of four skew joints each, whose tips are joined by a cut joint; in no closed
+    form."""
+    masses = {f"a{k}": 1.0 - 0.1 * k for k in range(4)}
+    masses |= {f"b{k}": 0.9 - 0.1 * k for k in range(3)} | {"tip": 0.5}
+    arm = _with_links(symgen.Builder("jointed").link("base"), masses, 11)
+    turns = [(0, 0, 0), (1.2, 0.1, 0), (0.3, 1.1, 0), (-1.0, 0.2, 0.4)]
+    for names, x in ((["a0", "a1", "a2", "a3"], -0.2), (["b0", "b1", "b2", "tip"], 0.2)):
+        for k, (on, name) in enumerate(zip(["base", *names], names, strict=False)):
+            place = (0.25 if k else x, 0.05 * k, 0.1)
+            arm = arm.joint(f"q_{name}", "revolute", on, name, place, turns[k])
+    place, other = (0.2, 0.1, 0.0), (0.1, 0.2, 9.0 if far else 0.1)
+    return arm.close(
+        "cut",
+        "a3",
+        "tip",
+        place,
+        other,
+        joint=joint,
+        rpy_first=(0.3, -0.2, 0.5),
+        rpy_second=(-0.1, 0.4, 0.2),
+        length=0.3 if joint == "distance" else 0.0,
+        newton=True,
+    )

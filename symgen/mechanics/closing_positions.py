@@ -1,0 +1,75 @@
+"""Positions at which all closed loops of a robot close, found at generation, of its coupling
+(`symgen.mechanics.coupling.Coupling`)."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from random import Random
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.mechanics.kinematic_loop import GOOD_SINE, MIN_SINE, SAMPLES
+from symgen.numbers.scalar import plain
+from symgen.text import shown
+
+
+def reachable(coupling: Any, q: Sequence[float]) -> tuple[float, ...]:
+    """The positions q, or the nearest of some between them and a centre at which all loops close
+    away from dead points."""
+    center, held = _center(coupling), {place for _, place in coupling.held}
+    for k in range(STEPS_TO_CENTER):
+        share = 1 - k / STEPS_TO_CENTER
+        moved = [round(c + share * (x - c), 4) for x, c in zip(q, center, strict=True)]
+        moved = closed(coupling, [center[n] if n in held else x for n, x in enumerate(moved)])
+        if coupling.sine(moved) >= MIN_SINE:
+            return tuple(moved)
+    return center
+
+
+def closed(coupling: Any, q: Sequence[float]) -> list[float]:
+    """The positions q with all loops of Newton's method closed, if it converges."""
+    out: list[Any] = list(q)
+    try:
+        for _ in range(NEWTON_ITERATIONS if coupling.held else 0):
+            before, out = out, [plain(x) for x in coupling.closer(out)[0]]
+            if max(abs(a - b) for a, b in zip(before, out, strict=True)) < CONVERGED:
+                break
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return list(q)
+    return out
+
+
+NEWTON_ITERATIONS: Final = 30
+"""Steps of Newton's method from positions that are drawn at random."""
+CONVERGED: Final = 1e-14
+"""The last step of Newton's method (rad or m)."""
+STEPS_TO_CENTER: Final = 32
+"""How many positions are tried between one drawn at random and the centre."""
+
+
+@lru_cache(maxsize=8)
+def _center(coupling: Any) -> tuple[float, ...]:
+    """Positions at which all loops close away from dead points: 0 if they do. Raises OptionError
+    where none are found."""
+    held, random, drives = dict(coupling.held), Random(0), coupling.drives
+    samples = {b: p for loop in coupling.loops if held for b, p in loop.sample.items()}
+    start = {
+        held[b] if b in held else drives[b - 1].position_index: round(p, 4)
+        for b, p in samples.items()
+        if b in held or drives[b - 1].terms
+    }
+    best = tuple(closed(coupling, [start.get(k, 0.0) for k in range(coupling.positions)]))
+    trial = best
+    for _ in range(SAMPLES):
+        if coupling.sine(trial) > coupling.sine(best):
+            best = trial
+        if coupling.sine(best) >= GOOD_SINE:
+            break
+        drawn = [round(random.uniform(-3.14, 3.14), 4) for _ in best]
+        trial = tuple(closed(coupling, [start.get(k, x) for k, x in enumerate(drawn)]))
+    if coupling.sine(best) < MIN_SINE:
+        names = ", ".join(c.name for loop in coupling.loops for c in loop.closures)
+        raise OptionError(
+            f"the closed loops of this robot ({shown(names)}) do not close at any of {SAMPLES} "
+            "positions that were tried; correct the lengths of their links"
+        )
+    return best
