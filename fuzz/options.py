@@ -157,6 +157,7 @@ def thruster(rng: Random, names: Names) -> str:
 VALUES: Final[dict[str, Value]] = {
     "root": link,
     "reroot": link,
+    "keep_fixed": joint,
     "tip": link,
     "payload": link,
     "lock": locked,

@@ -80,10 +80,10 @@ static Eigen::VectorXd ours(const Problem & p)
                       least[6] = {-9, -9, -9, -9, -9, -9}, middle[6] = {0};
   const Eigen::Quaterniond turn(p.aim.rotation());
   const double quat[4] = {turn.x(), turn.y(), turn.z(), turn.w()};
-  double work[ARM_INVERSE_KINEMATICS_FLANGE_WORK], error[2], distance[1];
+  double work[ARM_INVERSE_KINEMATICS_FLANGE_WORK], error[2], distance[1], status[1];
   Eigen::VectorXd q(6);
   arm_inverse_kinematics_flange(p.start.data(), middle, p.aim.translation().data(), quat, weight, gain, least, most, work,
-                                q.data(), error, distance);
+                                q.data(), error, distance, status);
   return q;
 }
 

@@ -34,6 +34,11 @@ LEAST_DAMPING: Final = 1e-8
 solution by this part of dq_0 / σ², σ the least singular value of W J."""
 SINGULAR: Final = 1e-6
 """μ: the square of a singular value of W J that counts as singular."""
+CONVERGED: Final = 1e-6
+"""The error (m, and 2 sin(θ/2)) below which a pose counts as reached."""
+NEAR_SINGULAR: Final = 1e-3
+"""The `singularity_distance` below which a posture counts as singular: the square root of
+`SINGULAR`, which it is at most where a singular value vanishes."""
 UNUSED_ROW: Final = 1e6
 """The diagonal entry of a row without weight, which adds its reciprocal to a sum of 1 / σ²."""
 TINY: Final = 1e-30
@@ -165,23 +170,62 @@ def singularity_distance(
 
 
 @_of_task(
+    "inverse_kinematics_status",
+    "0: converged, 1: not converged, + 2: near singular, of a link",
+    inputs=("q", "p_ref", "quat_ref", "task_weight"),
+    outputs=(
+        Array("ik_status", "0 converged, 1 not converged; 2 more near a singularity", "1", (1,)),
+    ),
+)
+def inverse_kinematics_status(
+    system: CanonicalModel,
+    q: Coordinates,
+    p_ref: Coordinates,
+    xyzw: Coordinates,
+    weights: Coordinates,
+    *,
+    link: str,
+) -> list[Scalar]:
+    """0 if the position and the orientation are within `CONVERGED` of the reference in the parts
+    whose weight is not 0, else 1; and 2 more if `singularity_distance` is below `NEAR_SINGULAR`.
+    Shape 1."""
+    error = _error(system, system.coupling.body_positions(q), p_ref, xyzw, link)
+    parts = [sign(w) * sign(w) * (x * x) for w, x in zip(weights, error, strict=True)]
+    near = [_below(sum_in_order(part, ZERO), CONVERGED**2) for part in (parts[:3], parts[3:])]
+    (distance,) = singularity_distance(system, q, weights, link=link)
+    return [1.0 - near[0] * near[1] + 2.0 * _below(distance, NEAR_SINGULAR)]
+
+
+def _below(x: Scalar, limit: float) -> Scalar:
+    """1 for x below a limit, 0 for x above it, and 1/2 at it."""
+    return 0.5 - 0.5 * sign(x - limit)
+
+
+@_of_task(
     "inverse_kinematics",
     f"q after {ITERATIONS} iterations toward p_ref and quat_ref, of a link",
     inputs=TASK_INPUTS,
-    loops=("inverse_kinematics_step", "pose_error", "singularity_distance"),
+    loops=(
+        "inverse_kinematics_step",
+        "pose_error",
+        "singularity_distance",
+        "inverse_kinematics_status",
+    ),
     outputs=(
         Array("q_ik", "positions after the iterations", "rad | m", ("nq",)),
         Array("ik_error", "distance and 2 sin(angle / 2) that remain", "m, 1", (2,)),
         Array("ik_singularity_distance", "singularity_distance there", "1", (1,)),
+        Array("ik_status", "0 converged, 1 not converged; 2 more near a singularity", "1", (1,)),
     ),
 )
 def inverse_kinematics(
     system: CanonicalModel, *inputs: Coordinates, link: str
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """Positions after `ITERATIONS` of `inverse_kinematics_step` from q, and `pose_error` and
-    `singularity_distance` there."""
+) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
+    """Positions after `ITERATIONS` of `inverse_kinematics_step` from q, and `pose_error`,
+    `singularity_distance` and `inverse_kinematics_status` there."""
     q, q_ref, p_ref, xyzw, weights, *rest = inputs
     for _ in range(ITERATIONS):
         q = inverse_kinematics_step(system, q, q_ref, p_ref, xyzw, weights, *rest, link=link)
     error = pose_error(system, q, p_ref, xyzw, link=link)
-    return [*q], error, singularity_distance(system, q, weights, link=link)
+    status = inverse_kinematics_status(system, q, p_ref, xyzw, weights, link=link)
+    return [*q], error, singularity_distance(system, q, weights, link=link), status

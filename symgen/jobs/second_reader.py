@@ -50,6 +50,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "couple": (),
     "loop": (),
     "independent": (),
+    "keep_fixed": (),
     "actuators": None,
     "estimate": None,
     "coordinates": "joints",

@@ -167,6 +167,7 @@ class CanonicalModel:
         if name not in self.joint_frames:
             raise OptionError(
                 f"no moving joint is called '{shown(name)}'; {hint(name, list(self.joint_frames))}"
+                "; --keep-fixed JOINT keeps a fixed joint"
             )
         return self.joint_frames[name]
 

@@ -60,7 +60,7 @@ def multiple(factor: Scalar, x: Scalar) -> Scalar:
 def combined(follow: Follow, drives: Sequence[CoordinateMap]) -> CoordinateMap:
     """The map of a body that follows others, whose maps are given."""
     terms = dict[int, CouplingTerm]()
-    for leader, by in follow.terms:
+    for leader, by in ((leader, by) for leader, by in follow.terms if by):
         for term in drives[leader - 1].terms:
             before = terms[term.velocity_index].factor if term.velocity_index in terms else ZERO
             factor = before + multiple(by, term.factor)

@@ -85,6 +85,8 @@ def coupling_text(model: RigidBodyModel, body: Body) -> str:
         name = next(c.name for c in model.closures if number in c.dependent)
         return f"closed loop '{shown(name)}'"
     (first, factor), *others = body.follows.terms
+    if not factor and not others:
+        return "no joint, because it is fixed"
     times = "" if factor == 1 else "-" if factor == -1 else f"{factor!r} "
     text = f"{times}{model.body(first).joint.name}"
     for number, by in others:

@@ -34,6 +34,7 @@ from symgen.reading.subtree import (
     gravity_in_root,
     subtree_of,
     with_floating_base,
+    with_kept_joints,
 )
 
 MAX_SNAP_TOLERANCE = 0.1
@@ -109,6 +110,7 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
         robot = rerooted(robot, root)
     part = subtree_of(robot, root, wanted.tip, wanted.lock, wanted.joint_order)
     part = with_floating_base(part) if wanted.base == "floating" else part
+    part = with_kept_joints(part, wanted.keep_fixed)
     _check_supported(part)
     gravity, fall = gravity_in_root(
         part, wanted.gravity, lambda joint: joint_pose(part, joint, rounder)

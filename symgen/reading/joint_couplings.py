@@ -33,13 +33,18 @@ def resolve_couplings(
     motors: Collection[str],
 ) -> dict[str, LinearFunction]:
     """The coordinate of each joint of `moving` that follows others, as a function of independent
-    coordinates, which are those of joints or of `motors`. `locked` joints are at their values.
+    coordinates, which are those of joints or of `motors`. `locked` joints are at their values, and
+    joints whose factors are all 0 are fixed ones that ``--keep-fixed`` keeps.
 
     Raises RobotError for a joint that does not depend on independent coordinates."""
     known = {name: LinearFunction.identity(name) for name in motors}
     known |= {name: LinearFunction((), value) for name, value in locked.items()}
     coupling = _Coupling(robot, {joint.name: joint for joint in moving}, known)
-    return {joint.name: coupling.resolved(joint) for joint in moving if joint.mimics is not None}
+    followers = [(joint, joint.mimics) for joint in moving if joint.mimics is not None]
+    return {
+        joint.name: coupling.resolved(joint) if any(by for _, by in mimic.terms) else mimic.law
+        for joint, mimic in followers
+    }
 
 
 def locked_by_leaders(robot: RobotDescription, locked: Mapping[str, float]) -> dict[str, float]:

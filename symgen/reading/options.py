@@ -34,6 +34,11 @@ def moving_joints(robot: Any, start: str) -> list[str]:
     return [joint.name for joint in robot.joints if joint.kind != "fixed"] if robot else []
 
 
+def fixed_joints(robot: Any, start: str) -> list[str]:
+    """The fixed joints of a file, to be completed."""
+    return [joint.name for joint in robot.joints if joint.kind == "fixed"] if robot else []
+
+
 def joint_values(robot: Any, start: str) -> list[str]:
     """The robot's joints that move, each with what a value follows."""
     return [f"{name}=" for name in moving_joints(robot, "")] if not start else []
@@ -122,6 +127,16 @@ class RobotOptions:
         give="give JOINT=VALUE (rad or m), as in finger_joint1=0.02",
         names=joint_values,
         parted="=",
+    )
+    keep_fixed: tuple[str, ...] = option(
+        "--keep-fixed",
+        "JOINT",
+        "Keep this fixed joint as a joint of the model that does not move, so that "
+        "joint_wrench:JOINT is what it transmits, such as the flange of a force-torque sensor.",
+        TEXTS.like('["JOINT"]'),
+        default=(),
+        names=fixed_joints,
+        rare=True,
     )
     gravity: Gravity = option(
         "--gravity",

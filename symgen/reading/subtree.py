@@ -12,6 +12,7 @@ from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
 from symgen.reading.description import (
     JointElement,
     LinkElement,
+    Mimic,
     Origin,
     RobotDescription,
     check_one_root,
@@ -19,7 +20,7 @@ from symgen.reading.description import (
     outward,
 )
 from symgen.reading.joint_couplings import locked_by_leaders
-from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
+from symgen.reading.joint_kinds import FIXED, JOINTS, has_one_coordinate
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngleSnapper
 from symgen.text import hint, quoted, shown
 
@@ -150,6 +151,27 @@ def with_floating_base(part: RobotSubtree) -> RobotSubtree:
     )
     robot = replace(part.robot, joints=(joint, *part.robot.joints))
     return replace(part, robot=robot, root=WORLD, joints=(joint, *part.joints))
+
+
+def with_kept_joints(part: RobotSubtree, names: Sequence[str]) -> RobotSubtree:
+    """The part with the named fixed joints as joints that move by 0 times another joint's
+    coordinate, so that the links beyond them are bodies of their own.
+
+    Raises OptionError for a name that is not that of a fixed joint of the part, and for a part
+    without moving joints or with closed loops."""
+    joints, moving = {joint.name: joint for joint in part.joints}, part.moving
+    for name in names:
+        flag = f"--keep-fixed '{shown(name)}'"
+        joint = joints[_known("--keep-fixed", "joint", name, joints)]
+        if joint.kind != FIXED:
+            raise OptionError(f"{flag}: the joint is not fixed; remove the option")
+        if not moving or part.robot.loops:
+            reason = "with closed loops are" if moving else "without moving joints are"
+            raise OptionError(f"{flag}: robots {reason} not supported; remove the option")
+        leader = next(each.name for each in moving if each.mimics is None)
+        joints[name] = replace(joint, kind="revolute", mimics=Mimic(joint.line, leader, 0.0))
+    in_file = tuple(joints.get(joint.name, joint) for joint in part.robot.joints)
+    return replace(part, robot=replace(part.robot, joints=in_file), joints=tuple(joints.values()))
 
 
 def above_root(part: RobotSubtree) -> list[JointElement]:

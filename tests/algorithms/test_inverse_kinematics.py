@@ -74,7 +74,10 @@ def test_solutions_have_the_pose(name):
         x, error = problem(name, seed=seed), np.ones(2)
         while (error > 1e-6).any():
             calls.append(seed)
-            x["q"], error, _ = run(pair(name)[0], f"inverse_kinematics:{LINKS[name]}", x).values()
+            x["q"], error, _, status = run(
+                pair(name)[0], f"inverse_kinematics:{LINKS[name]}", x
+            ).values()
+            assert status[0] % 2 == (error > 1e-6).any()
         pin, pose, _ = posed(name, x["q"])
         rotation = pin.log3(pin.Quaternion(x["quat_ref"]).matrix() @ pose.rotation.T)
         close(
@@ -91,7 +94,8 @@ def test_positions_remain_within_limits():
     low, high = x["q_min"].copy(), x["q_max"].copy()
     low[2], high[4] = free[2] + 0.03, free[4] - 0.02
     x |= {"q_min": low, "q_max": high}
-    q, error, _ = run(pair("ur5")[0], "inverse_kinematics:flange", x).values()
+    q, error, _, status = run(pair("ur5")[0], "inverse_kinematics:flange", x).values()
+    assert status == [1.0]
     assert (low <= q).all() and (q <= high).all() and q[2] == low[2] and q[4] == high[4]
     assert error.max() > 1e-3
 
@@ -101,7 +105,7 @@ def test_the_null_space_leads_to_the_posture():
     robot, x = pair("panda_arm")[0], problem("panda_arm", null_gain=[0.3])
     before = np.linalg.norm(x["q"] - x["q_ref"])
     for _ in range(6):
-        x["q"], error, _ = run(robot, "inverse_kinematics:flange", x).values()
+        x["q"], error, *_ = run(robot, "inverse_kinematics:flange", x).values()
     left = x["q_ref"] - x["q"]
     null = np.linalg.svd(posed("panda_arm", x["q"])[2])[2][6]
     assert error.max() < 1e-6
@@ -112,7 +116,8 @@ def test_a_position_alone():
     """Without weights of the orientation, only the position is reached."""
     x = problem("ur5", task_weight=np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]))
     x["quat_ref"] = np.array([1.0, 0.0, 0.0, 0.0])
-    q, error, _ = run(pair("ur5")[0], "inverse_kinematics:flange", x).values()
+    q, error, _, status = run(pair("ur5")[0], "inverse_kinematics:flange", x).values()
+    assert status == [0.0]
     assert np.linalg.norm(posed("ur5", q)[1].translation - x["p_ref"]) < 1e-6
     assert error[0] < 1e-6 < error[1]
 
@@ -130,6 +135,17 @@ def test_a_straight_arm_is_singular():
     x = problem("ur5", q=np.array([0.4, -0.9, 0.0, 0.7, 0.5, 0.3]))
     (mine,) = run(pair("ur5")[0], "singularity_distance:flange", x).values()
     assert mine[0] < 1.1e-3
+
+
+@pytest.mark.parametrize("beyond", [0.0, 0.1])
+def test_the_status_of_a_straight_arm(beyond):
+    """Near singular at its own pose, and not converged to one beyond it."""
+    x = problem("ur5", q=np.array([0.4, -0.9, 0.0, 0.7, 0.5, 0.3]))
+    pin, pose, _ = posed("ur5", x["q"])
+    x["p_ref"] = pose.translation + np.array([beyond, 0.0, 0.0])
+    x["quat_ref"] = pin.Quaternion(pose.rotation).coeffs()
+    (status,) = run(pair("ur5")[0], "inverse_kinematics_status:flange", x).values()
+    assert status == [2.0 + (beyond > 0.0)]
 
 
 def test_c_has_the_iterations_in_a_loop_with_the_same_bits():

@@ -10,10 +10,12 @@ from symgen.reading.assemble import load
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
+from tests.support.loops import four_bar
 from tests.support.oracles import oracle
 from tests.support.pinocchio_robots import NAMES, pair, states
 from tests.support.random_trees import ROBOTS
 from tests.support.states import close, run
+from tests.support.tools import invoke
 
 pin = oracle("pinocchio")
 mujoco = oracle("mujoco")
@@ -133,3 +135,120 @@ def test_a_joint_that_does_not_move_is_refused(name, message):
     arm = ParametricModel(load(ROBOTS / "ur5.urdf").model)
     with pytest.raises(OptionError, match=message):
         trace(arm, FunctionRequest.parse(name))
+
+
+# -- fixed joints ----------------------------------------------------------------------------------
+
+INERTIAL = (
+    '<inertial><origin xyz="{} 0.02 0.1" rpy="0.1 0.2 0.3"/><mass value="{}"/>'
+    '<inertia ixx="0.03" ixy="0.001" ixz="0.002" iyy="0.02" iyz="0" izz="0.025"/></inertial>'
+)
+LINKS = "".join(
+    f'<link name="{name}">{INERTIAL.format(0.03 * k, k)}</link>'
+    for k, name in enumerate(("base", "arm", "sensor", "tool", "finger", "side"), 1)
+)
+KINDS = {
+    "turn": "revolute",
+    "flange": "fixed",
+    "mount": "fixed",
+    "grip": "prismatic",
+    "out": "revolute",
+}
+ENDS = (
+    ("base", "arm"),
+    ("arm", "sensor"),
+    ("sensor", "tool"),
+    ("sensor", "finger"),
+    ("arm", "side"),
+)
+LIMIT = '<limit lower="-2" upper="2" effort="9" velocity="9"/>'
+
+
+def held(kinds):
+    """A robot whose sensor carries a tool and a finger, while another joint leaves its arm."""
+    joints = "".join(
+        f'<joint name="{name}" type="{kind}"><parent link="{a}"/><child link="{b}"/>'
+        f'<origin xyz="0.1 0.02 {0.1 * k}" rpy="0.3 {0.2 * k} 0.1"/>'
+        f'<axis xyz="0 {k % 2} {1 - k % 2}"/>{LIMIT}</joint>'
+        for k, ((name, kind), (a, b)) in enumerate(zip(kinds.items(), ENDS, strict=True))
+    )
+    return f'<robot name="held">{LINKS}{joints}</robot>'
+
+
+def held_state():
+    """A state of the moving joints, and the same with the fixed ones at 0, as Pinocchio has it."""
+    rng = np.random.default_rng(2)
+    x = {name: rng.uniform(-1, 1, 3) for name in STATE}
+    judge = pin.buildModelFromXML(held(KINDS | {"flange": "revolute", "mount": "revolute"}))
+    at = [judge.joints[judge.getJointId(name)].idx_v for name in ("turn", "grip", "out")]
+    wide = [np.zeros(judge.nv) for _ in STATE]
+    for row, values in zip(wide, x.values(), strict=True):
+        row[at] = values
+    return x, judge, wide
+
+
+def test_what_a_fixed_joint_transmits_is_pinocchio_s():
+    x, judge, wide = held_state()
+    data = judge.createData()
+    torque = pin.rnea(judge, data, *wide)
+    robot = ParametricModel(load(held(KINDS), keep_fixed=("mount", "flange")).model)
+    for name in KINDS:
+        (found,) = run(robot, f"joint_wrench:{name}", x).values()
+        close(found, data.f[judge.getJointId(name)].vector)
+    (tau,) = run(robot, "inverse_dynamics", x).values()
+    at = [judge.joints[judge.getJointId(name)].idx_v for name in ("turn", "grip", "out")]
+    close(tau, torque[at])
+    plain = ParametricModel(load(held(KINDS)).model)
+    close(tau, run(plain, "inverse_dynamics", x)["tau"])
+
+
+def test_a_push_on_the_tool_passes_the_flange():
+    """Its force, turned and moved to the origin of the flange, is taken off; friction and the
+    armature of the finger's motor are inside other joints."""
+    x, judge, wide = held_state()
+    model = load(held(KINDS), keep_fixed=("flange",)).model
+    plain = ParametricModel(model)
+    pushed = replace(plain, wrenches=("tool",), friction=("viscous",))
+    push = np.array([3.0, -2.0, 5.0, 0.3, 0.1, -0.2])
+    (free,) = run(plain, "joint_wrench:flange", x).values()
+    (found,) = run(pushed, "joint_wrench:flange", x | {"wrench": push}).values()
+    data = judge.createData()
+    pin.forwardKinematics(judge, data, wide[0])
+    ends = [data.oMi[judge.getJointId(name)] for name in ("flange", "mount")]
+    moved = ends[0].actInv(ends[1]).act(pin.Force(push)).vector
+    close(found, free - moved)
+
+
+def test_c_of_a_kept_fixed_joint_is_verified(tmp_path):
+    robot, out = tmp_path / "held.urdf", tmp_path / "out"
+    robot.write_text(held(KINDS))
+    names = ("joint_wrench:flange", "joint_wrenches", "joint_wrench_derivatives:flange")
+    options = [part for name in names for part in ("--quantity", name)]
+    done = invoke("generate", robot, "-o", out, "--keep-fixed", "flange", *options, "--lang", "c")
+    assert done.exit_code == 0, done.stderr
+    done = invoke("verify", out)
+    assert done.exit_code == 0, done.stdout
+
+
+def test_the_count_of_a_kept_fixed_joint():
+    robot = ParametricModel(load(held(KINDS), keep_fixed=("flange",)).model)
+    assert trace(robot, FunctionRequest.parse("joint_wrench:flange")).counts.total <= 340
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("turn", {}, "--keep-fixed 'turn': the joint is not fixed"),
+        ("none", {}, "--keep-fixed 'none': the robot has no such joint"),
+        ("flange", {"lock": (("turn", 0.0), ("grip", 0.0), ("out", 0.0))}, "without moving joints"),
+    ],
+)
+def test_a_joint_that_cannot_be_kept_is_refused(name, options, message):
+    with pytest.raises(OptionError, match=message):
+        load(held(KINDS), keep_fixed=(name,), **options)
+
+
+def test_a_fixed_joint_of_a_closed_loop_is_refused():
+    loop = four_bar().link("pad").joint("weld", "fixed", "wrist", "pad")
+    with pytest.raises(OptionError, match="closed loops are not supported"):
+        load(loop, keep_fixed=("weld",))

@@ -5,7 +5,14 @@ from decimal import Decimal
 
 import numpy as np
 
-from symgen.algorithms.inverse_kinematics import DAMPING, ITERATIONS, LEAST_DAMPING, SINGULAR
+from symgen.algorithms.inverse_kinematics import (
+    CONVERGED,
+    DAMPING,
+    ITERATIONS,
+    LEAST_DAMPING,
+    NEAR_SINGULAR,
+    SINGULAR,
+)
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.controller_laws import half_turn
 from symgen.proof.laws.dynamics import solve
@@ -66,9 +73,19 @@ def singularity_distance(x: States, link: str) -> DecimalArray:
     return (1 / _square_root(trace))[..., None]
 
 
+@law("inverse_kinematics_status", JACOBIAN, 1)
+def inverse_kinematics_status(x: States, link: str) -> DecimalArray:
+    """0 or 1 by the error of the parts with weights, and 2 near a singular posture."""
+    counted = np.where(x.given["task_weight"] == 0, 0, _error(x, link)).reshape(*x.shape, 2, 3)
+    far = ((counted * counted).sum(-1) > Decimal(CONVERGED) ** 2).any(axis=-1)
+    singular = singularity_distance(x, link)[..., 0] < Decimal(NEAR_SINGULAR)
+    return np.vectorize(Decimal, otypes=[object])(far + 2 * singular)[..., None]
+
+
 @law("inverse_kinematics", f"the normal equations of its cost, {JACOBIAN}", 1)
-def inverse_kinematics(x: States, link: str) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
+def inverse_kinematics(x: States, link: str) -> tuple[DecimalArray, ...]:
     """Step after step."""
     for _ in range(ITERATIONS):
         x = x.put(q=inverse_kinematics_step(x, link))
-    return x.given["q"], pose_error(x, link), singularity_distance(x, link)
+    status = inverse_kinematics_status(x, link)
+    return x.given["q"], pose_error(x, link), singularity_distance(x, link), status
