@@ -191,14 +191,10 @@ def inverse_kinematics_status(
     Shape 1."""
     error = _error(system, system.coupling.body_positions(q), p_ref, xyzw, link)
     parts = [sign(w) * sign(w) * (x * x) for w, x in zip(weights, error, strict=True)]
-    near = [_below(sum_in_order(part, ZERO), CONVERGED**2) for part in (parts[:3], parts[3:])]
     (distance,) = singularity_distance(system, q, weights, link=link)
-    return [1.0 - near[0] * near[1] + 2.0 * _below(distance, NEAR_SINGULAR)]
-
-
-def _below(x: Scalar, limit: float) -> Scalar:
-    """1 for x below a limit, 0 for x above it, and 1/2 at it."""
-    return 0.5 - 0.5 * sign(x - limit)
+    excess = [sum_in_order(part, ZERO) - CONVERGED**2 for part in (parts[:3], parts[3:])]
+    near, oriented, singular = (0.5 - 0.5 * sign(x) for x in (*excess, distance - NEAR_SINGULAR))
+    return [1.0 - near * oriented + 2.0 * singular]
 
 
 @_of_task(

@@ -85,6 +85,24 @@ def test_a_vehicle_obeys_fossen_s_equations(vehicle, seed):
     close(fossen(x["q"], x["qd"], qdd), x["tau"], 1e-10)
 
 
+def test_a_thruster_in_a_fluid_adds_its_force_to_fossen_s_equations():
+    """A thrust F along x of the hull with the reaction moment r F: tau = Fossen - (F, 0, 0, r F, 0,
+    0)."""
+    job = Job.of(str(ROV), base="floating", fluid=True, thrusters=("hull:x:0.05", "hull:z"))
+    driven, x = job.robot(job.load()), state(4)
+    push = np.array([7.0, -3.0])
+    wrench = np.array([push[0], 0.0, push[1], 0.05 * push[0], 0.0, 0.0])
+    given = x | {"thrust": push}
+    (tau,) = run(driven, "inverse_dynamics", given).values()
+    close(tau, fossen(x["q"], x["qd"], x["qdd"]) - wrench, 1e-11)
+    (qdd,) = run(driven, "forward_dynamics", given).values()
+    close(fossen(x["q"], x["qd"], qdd), x["tau"] + wrench, 1e-10)
+    *_, by_thrust = run(driven, "forward_dynamics_derivatives", given).values()
+    columns = np.zeros((6, 2))
+    columns[[0, 3, 2], [0, 0, 1]] = 1.0, 0.05, 1.0
+    close((rigid() + M_A) @ by_thrust.reshape(6, 2), columns, 1e-10)
+
+
 def test_derivatives_are_those_of_fossen_s_equations(vehicle):
     """Those in velocities by central differences."""
     compiled = symgen.compile(str(ROV), "inverse_dynamics_derivatives", base="floating", fluid=True)
