@@ -4,17 +4,10 @@ Two steps and a third one with the Jacobian of the second, which costs little, l
 the last sample at 1 kHz and 15 rad/s of a crank."""
 
 from symgen.algorithms.registry import JOINTS, Array, quantity
-from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.operations import sqrt
-from symgen.numbers.scalar import Coordinates, Scalar, dot
-
-
-@requirement("only robots with closed loops whose positions have no closed form")
-def holds_positions(system: CanonicalModel) -> bool:
-    """Whether positions of joints that loops determine are the user's."""
-    return bool(system.coupling.held)
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
 
 @quantity(
@@ -29,13 +22,14 @@ def holds_positions(system: CanonicalModel) -> bool:
     needs_gravity=False,
     needs_inertia=False,
     coordinates=JOINTS,
-    applicable=holds_positions,
     closed_loops=True,
     regroupings=(WHOLE,),
 )
 def loop_closure(system: CanonicalModel, q: Coordinates) -> tuple[list[Scalar], list[Scalar]]:
     """The positions after two steps of Newton's method and one with the Jacobian of the second, and
-    the norm of the gaps before that."""
+    the norm of the gaps before that; q itself where no position is found by Newton's method."""
+    if not system.coupling.held:
+        return [*q], [ZERO]
     first, _ = system.coupling.closer(q)
     second, _ = system.coupling.closer(first)
     third, gaps = system.coupling.closer(second, first)

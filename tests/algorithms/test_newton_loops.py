@@ -96,8 +96,12 @@ def test_a_newton_step_has_few_operations() -> None:
 def test_what_moves_positions_is_refused(quantity: str) -> None:
     with pytest.raises(OptionError, match="closed loops"):
         robot("ball").trace(quantity)
-    with pytest.raises(OptionError, match="no closed form"):
-        symgen.Robot(four_bar()).trace("loop_closure")
+
+
+def test_positions_with_a_closed_form_stay_as_they_are() -> None:
+    q, gap = symgen.Robot(four_bar()).trace("loop_closure").run(q=[0.1, 0.2, 0.3]).values()
+    assert [float(x) for x in q] == [0.1, 0.2, 0.3]
+    assert float(gap[0]) == 0.0
 
 
 def test_a_loop_that_newton_cannot_close_is_refused() -> None:
