@@ -30,8 +30,16 @@ BY_LANGUAGE: Final[Mapping[str, tuple[str, tuple[str, ...], Sequence[str]]]] = {
     "--glue": ("glue", ("zephyr", "cmake,arduino"), ("c",)),
     "--target": ("target", ("cortex-m4f", "cortex-m7"), ("c",)),
     "--chunk": ("chunk", ("40", "70"), ("c", "cuda", "casadi", "jax", "torch")),
-    "--module-version": ("module_version", ("2.0.0", "3.1.4"), ("c", "rust", "torch")),
-    "--module-url": ("module_url", ("https://a.example/b", "https://c.example"), ("c", "rust")),
+    "--module-version": (
+        "module_version",
+        ("2.0.0", "3.1.4"),
+        ("c", "rust", "javascript", "casadi", "jax", "torch"),
+    ),
+    "--module-url": (
+        "module_url",
+        ("https://a.example/b", "https://c.example"),
+        ("c", "rust", "javascript"),
+    ),
 }
 """Key in a job file, values (the first is no default) and languages of options."""
 BY_QUANTITY: Final[Mapping[str, tuple[str, tuple[str, ...], Sequence[str]]]] = {

@@ -137,8 +137,15 @@ class Accuracy:
 
     @cached_property
     def _natural(self) -> float:
-        """The robot's weight, with 1 added to mass and gravity."""
-        return float((1.0 + sum(abs(ten[0]) for ten in self._tens)) * self._fall)
+        """The size of the terms that parameters are made from: the robot's weight at the longest
+        distance between joints, with 1 added to mass and gravity, and the moments of inertia of all
+        links about their origins. A frame far away along the axis of a body has terms of this size,
+        although regrouping removes them."""
+        weight = (1.0 + sum(abs(ten[0]) for ten in self._tens)) * self._fall
+        return max(
+            float(weight) * max(1.0, longest_joint_distance(self.robot.lumped)) ** 2,
+            float(sum(abs(x) for ten in self._tens for x in ten[1:]) * self._fall),
+        )
 
     @cached_property
     def _tens(self) -> list[tuple[float, ...]]:
@@ -171,11 +178,7 @@ class Accuracy:
             float(np.minimum(np.abs(x.values), TURN if name == "q" else np.inf).max(initial=0.0))
             for name, x in self.inputs.items()
         )
-        natural = max(
-            self._natural * max(1.0, longest_joint_distance(self.robot.lumped)) ** 2,
-            float(sum(abs(x) for ten in self._tens for x in ten[1:]) * self._fall),
-        )  # the weight at a distance, and the moments of inertia of all links about their origins
-        return float(CONSTANTS * natural * (1.0 + largest) ** 3)
+        return float(CONSTANTS * self._natural * (1.0 + largest) ** 3)
 
 
 STEP: Final = 0.9
