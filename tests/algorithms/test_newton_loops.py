@@ -68,7 +68,7 @@ def test_newton_steps_close_the_loop(joint: str) -> None:
     assert float(again["loop_gap"][0]) < 1e-13
 
 
-def test_two_steps_a_sample_follow_a_four_bar_linkage() -> None:
+def test_a_call_a_sample_follows_a_four_bar_linkage() -> None:
     """At 1 kHz and up to 15 rad/s of the crank, 2e-8 rad."""
     arm, exact = symgen.Robot(four_bar(newton=True)), symgen.Robot(four_bar())
     step, closed_form = arm.compile("loop_closure"), coupling_of(exact.model)
@@ -88,8 +88,8 @@ def test_two_steps_a_sample_follow_a_four_bar_linkage() -> None:
     assert worst < 2e-8
 
 
-def test_a_newton_step_has_few_operations() -> None:
-    assert symgen.Robot(four_bar(newton=True)).trace("loop_closure").counts.total <= 2 * 80 + 40
+def test_corrections_by_newton_have_few_operations() -> None:
+    assert symgen.Robot(four_bar(newton=True)).trace("loop_closure").counts.total <= 93
 
 
 @pytest.mark.parametrize("quantity", ["inverse_dynamics_derivatives", "step:euler"])
