@@ -41,6 +41,13 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
         )
     if not isinstance(newton, bool):
         raise OptionError(f"{label}: newton is {shown(repr(newton), 40)}; give true or false")
+    size = as_number(f"{label}: length", length)
+    if joint == "distance" and not size > 0:
+        raise OptionError(f"{label}: needs length, the constant distance; give length = ... in m")
+    if joint != "distance" and size:
+        raise OptionError(
+            f'{label}: length is that of joint = "distance", not of {joint}; remove it'
+        )
     return LoopElement(
         name,
         line,
@@ -50,7 +57,7 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
         branch or 0,
         joint=joint,
         rotations=(rotation_from_rpy(turns[0]), rotation_from_rpy(turns[1])),
-        length=as_number(f"{label}: length", length),
+        length=size,
         newton=newton,
     )
 

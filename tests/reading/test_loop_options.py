@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import symgen
@@ -75,6 +76,9 @@ def test_flags_of_urdf_plus_choose_the_independent_joint(tmp_path: Path) -> None
         ([{**PIN, "at_first": [0, 1]}], [], "at_first is .* give three numbers"),
         ([{**PIN, "dependent": 3}], [], "--loop 'pin': dependent is 3; give a list"),
         ([{**PIN, "at_first": [9, 0, 0]}], [], "--loop 'pin': its links are too short or too long"),
+        ([{**PIN, "joint": "distance"}], [], "--loop 'pin': needs length, the constant distance"),
+        ([{**PIN, "length": 0.2}], [], 'length is that of joint = "distance", not of ball'),
+        ([{**PIN, "joint": "hinge"}], [], "--loop 'pin': joint is 'hinge'; give one of"),
         (["name = pin"], [], "--loop .*name = pin.*: give entries of TOML"),
     ],
 )
@@ -99,3 +103,47 @@ def test_job_files_close_loops(tmp_path: Path) -> None:
     job.write_text(job.read_text().replace('"rad"', "{x = 1}"))
     with pytest.raises(RobotError, match="expected a list of tables"):
         symgen.Robot(job)
+
+
+ANKLE = """<robot name="ankle"><link name="shin"/><link name="cross"/><link name="foot"><inertial>
+<origin xyz="0.03 0 -0.04"/><mass value="0.9"/>
+<inertia ixx="2e-3" ixy="0" ixz="0" iyy="3e-3" iyz="0" izz="3e-3"/></inertial></link>
+<link name="left"><inertial><origin xyz="-0.02 0 0"/><mass value="0.05"/>
+<inertia ixx="1e-5" ixy="0" ixz="0" iyy="1e-5" iyz="0" izz="1e-5"/></inertial></link>
+<link name="right"><inertial><origin xyz="-0.02 0 0"/><mass value="0.05"/>
+<inertia ixx="1e-5" ixy="0" ixz="0" iyy="1e-5" iyz="0" izz="1e-5"/></inertial></link>
+<joint name="pitch" type="continuous"><parent link="shin"/><child link="cross"/><axis xyz="0 1 0"/>
+</joint>
+<joint name="roll" type="continuous"><parent link="cross"/><child link="foot"/></joint>
+<joint name="motor_left" type="continuous"><origin xyz="0 0.04 0.25"/><parent link="shin"/>
+<child link="left"/><axis xyz="0 1 0"/></joint>
+<joint name="motor_right" type="continuous"><origin xyz="0 -0.04 0.2"/><parent link="shin"/>
+<child link="right"/><axis xyz="0 1 0"/></joint></robot>"""
+ROD = (
+    'name="rod_{0}", joint="distance", length={1}, first="{0}", second="foot", '
+    "at_first=[-0.05, 0, 0], at_second=[-0.05, {2}, 0]"
+)
+
+
+def test_the_rods_of_an_ankle_are_options(tmp_path: Path) -> None:
+    """The rods keep their lengths, the motors are determined, and the C is verified."""
+    (tmp_path / "ankle.urdf").write_text(ANKLE)
+    rods = [ROD.format("left", 0.25, 0.04), ROD.format("right", 0.2, -0.04)]
+    functions = ("forward_dynamics", "ankle=transmission:motor_left+transmission:motor_right")
+    words = [word for rod in rods for word in ("--loop", rod)]
+    words += [word for name in functions for word in ("--quantity", name)]
+    done = invoke("generate", tmp_path / "ankle.urdf", "-o", tmp_path / "c", *words)
+    assert done.exit_code == 0 and "2 independent coordinates" in done.stderr
+    done = invoke("verify", tmp_path / "c")
+    assert done.exit_code == 0 and "FAILED" not in done.stdout
+    robot = symgen.compile(ANKLE, [functions[1]], loop=rods)
+    pitch, roll = 0.3, -0.2
+    left, _, _, right, _, _ = robot.ankle([pitch, roll], [0.0, 0.0])
+    cosines, sines = np.cos([pitch, roll]), np.sin([pitch, roll])
+    for motor, y, height, length in ((left, 0.04, 0.25, 0.25), (right, -0.04, 0.2, 0.2)):
+        crank = np.array([-0.05 * np.cos(motor[0]), y, height + 0.05 * np.sin(motor[0])])
+        across, up = y * cosines[1], y * sines[1]
+        foot = np.array(
+            [-0.05 * cosines[0] + up * sines[0], across, 0.05 * sines[0] + up * cosines[0]]
+        )
+        assert abs(np.linalg.norm(crank - foot) - length) < 1e-12
