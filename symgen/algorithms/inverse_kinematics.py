@@ -174,7 +174,9 @@ def singularity_distance(
     "0: converged, 1: not converged, + 2: near singular, of a link",
     inputs=("q", "p_ref", "quat_ref", "task_weight"),
     outputs=(
-        Array("ik_status", "0 converged, 1 not converged; 2 more near a singularity", "1", (1,)),
+        Array(
+            "posture_status", "0 converged, 1 not converged; 2 more near a singularity", "1", (1,)
+        ),
     ),
 )
 def inverse_kinematics_status(

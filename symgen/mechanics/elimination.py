@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.numbers.scalar import ZERO, Scalar, plain, positive
+from symgen.numbers.scalar import ZERO, Scalar, dot, plain, positive
 
 Matrix = Sequence[Sequence[Scalar]]
 LARGE_ENOUGH: Final = 0.2
@@ -106,7 +106,7 @@ class Elimination:
         for side in reduced:
             x: list[Scalar] = [ZERO] * len(a[0])
             for j, weights in zip(columns, last, strict=True):
-                x[j] = sum((w * side[i] for w, i in zip(weights, rows, strict=True)), ZERO)
+                x[j] = dot(weights, [side[i] for i in rows])
             for n, (i, j) in reversed([*enumerate(self.pivots)]):
                 known = sum((a[i][k] * x[k] for k in range(len(x)) if k != j), ZERO)
                 x[j] = (side[i] - known) * self._inverse(a[i][j], n)
@@ -160,8 +160,7 @@ def _determinant(m: Matrix) -> Scalar:
         return m[0][0]
     if len(m) == CRAMER - 1:
         return m[0][0] * m[1][1] - m[0][1] * m[1][0]
-    parts = (m[0][j] * x for j, x in enumerate(_cofactors(m)[0]))
-    return sum(parts, ZERO)
+    return dot(m[0], _cofactors(m)[0])
 
 
 def _cofactors(m: Matrix) -> list[list[Scalar]]:
@@ -177,5 +176,5 @@ def _cofactors(m: Matrix) -> list[list[Scalar]]:
 def _cramer(m: Matrix, inverse_of: Any) -> list[list[Scalar]]:
     """The inverse of a matrix of at most three rows."""
     cofactors = _cofactors(m)
-    inverse = inverse_of(sum((x * c for x, c in zip(m[0], cofactors[0], strict=True)), ZERO))
+    inverse = inverse_of(dot(m[0], cofactors[0]))
     return [[cofactors[i][j] * inverse for i in range(len(m))] for j in range(len(m))]

@@ -107,7 +107,7 @@ def test_list_names_every_quantity_in_one_screen():
     """Every name is listed once, under a known section; frames are abbreviated."""
     done = invoke("list")
     lines = done.stdout.splitlines()
-    assert len(lines) <= 48 and max(map(len, lines)) <= 100
+    assert len(lines) <= 50 and max(map(len, lines)) <= 100
     words = {
         f"{start}{middle}{end}"
         for word in re.findall(r"^  (.*)$", done.stdout, re.MULTILINE)

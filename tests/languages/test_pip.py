@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import distributions
 from importlib.util import find_spec
 
 import pytest
@@ -18,7 +19,7 @@ USES = {
 }
 
 
-@pytest.mark.skipif(find_spec("pip") is None, reason="pip is not installed")
+@pytest.mark.skipif(not any(distributions(name="pip")), reason="pip is not installed")
 @pytest.mark.skipif(not BUILDS_WHEELS, reason="setuptools cannot build wheels: install wheel")
 @pytest.mark.parametrize("language", USES)
 def test_pip_installs_a_package(language, tmp_path):

@@ -44,6 +44,8 @@ EXPECTED = {
     "quadrotor": (4, 0.716),
     "humanoid25": (25, 76.0),
 }
+LOOPS = ("excavator", "five_bar", "palletiser")
+"""Robots with closed loops: tests/algorithms/test_loop_robots.py."""
 
 
 PANDA: Table = [
@@ -111,9 +113,9 @@ def modified_dh(table: Table, q: Numbers) -> list[Numbers]:
 
 
 def test_the_library_is_complete() -> None:
-    assert {path.stem for path in ROBOTS.glob("*.urdf")} == set(EXPECTED)
+    assert {path.stem for path in ROBOTS.glob("*.urdf")} == {*EXPECTED, *LOOPS}
     readme = (ROBOTS / "README.md").read_text()
-    assert all(f"`{name}.urdf`" in readme for name in EXPECTED)
+    assert all(f"`{name}.urdf`" in readme for name in (*EXPECTED, *LOOPS))
 
 
 @pytest.mark.parametrize("name", EXPECTED)

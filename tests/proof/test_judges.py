@@ -116,7 +116,10 @@ def of_link(name, robot):
 def subjects(name, model):
     """What a quantity of a link or joint may belong to: links of the base first, or joints."""
     if LINK_QUANTITIES[name].subject == "joint":
-        return [joint.name for _, joint in model.joints if not joint.type.is_rotor]
+        joints = [joint for _, joint in model.joints if not joint.type.is_rotor]
+        if name == "transmission":
+            joints = [joint for joint in joints if len(joint.type.velocities) == 1]
+        return [joint.name for joint in joints]
     moving = [link.name for body in model.moving for link in body.links]
     return [*(link.name for link in model.base), *moving]
 
@@ -185,6 +188,8 @@ def cases():
 
 @pytest.mark.parametrize("robot, name", list(cases()))
 def test_quantities_agree_with_their_laws(robot, name):
+    if name in LINK_QUANTITIES and not subjects(name, made(robot).model):
+        pytest.skip("no joint has one coordinate")
     found = agrees(robot, FunctionRequest.parse(of_link(name, made(robot))))
     assert found.reference == LAWS[name].reference
 

@@ -221,7 +221,7 @@ def test_the_files_of_a_job_go_where_it_says(tmp_path):
     robot = symgen.Robot(job)
     for one in (robot, robot.with_options(gravity="runtime")):
         assert {path.parent for path in one.generate()} == {tmp_path / "made"}
-        assert {path.suffix for path in one.generate()} == {".mjs", ".json"}
+        assert {path.suffix for path in one.generate()} == {".mjs", ".mts", ".json"}
     other = {path.suffix for path in robot.generate(tmp_path / "x", ["python"])}
     assert other == {".py", ".json"}
     with pytest.raises(SymgenError, match="generate: give a folder"):
