@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from symgen.certified.domain import checked_limits, domain
+from symgen.certified.options import CertifyOptions
+from symgen.certified.search import largest_results
 from symgen.compiler.parallel import spread
 from symgen.errors import Notice, SourceLocation, SymgenError
 from symgen.jobs.job import Job
@@ -14,7 +17,7 @@ from symgen.mechanics.joint_forces import FRICTION, SPRINGS
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngle
-from symgen.text import quoted
+from symgen.text import quoted, shown
 from symgen.tracing.function import retraced
 from symgen.tracing.physical_inertia import (
     SAMPLED_STATES,
@@ -27,6 +30,11 @@ from symgen.tracing.robot import ParametricModel
 LARGE_REPAIR: Final = 0.05
 """A repair of inertia that changes the mass matrix by more than this part of it gives a warning."""
 
+FORCES: Final = "inverse_dynamics"
+"""The function whose results are compared with the limits of effort."""
+SEARCHED_STATES: Final = 1000
+"""Random states from which the search for the largest forces climbs."""
+
 
 def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tuple[Notice, ...]:
     """Notices about requested effects that the robot does not have, about the inertia that is used,
@@ -35,6 +43,7 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
         *_left_out(job, loaded, module),
         *_missing(loaded, module.robot),
         *_inertia_notices(job, loaded, module.robot),
+        *_effort_notices(job, loaded, module),
     )
     near = _near_angles(job, loaded)
     if not near:
@@ -129,6 +138,27 @@ def unphysical_notice(loaded: LoadedRobot, robot: ParametricModel) -> Notice:
     )
     place = loaded.places.get(links[0].name, SourceLocation(loaded.file, 1))
     return Notice(place, "warning", f"link {names}" if len(links) == 1 else f"links {names}", text)
+
+
+def _effort_notices(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[Notice]:
+    """A note about joints that need a larger force, within the limits of ``--certify``, than the
+    file allows. The states were found by search, so that the forces are needed indeed."""
+    options, model = job[CertifyOptions], module.robot.model
+    for function in (f for f in module.functions if options.certify and f.name == FORCES):
+        limits = checked_limits(model, options.certify_limits)
+        ranges = domain(model, function.program, limits, function.name)
+        found = iter(largest_results(function.program, ranges, SEARCHED_STATES))
+        exceeded = []
+        for name, ref in zip(model.joint_names, function.program.outputs[0].refs, strict=True):
+            largest, effort = 0.0 if ref is None else next(found), model.limits[name].effort
+            if effort is not None and largest > effort:
+                exceeded.append(f"'{shown(name)}' needs {largest:.3g} of {effort:.3g}")
+        if exceeded:
+            text = (
+                f"{', '.join(exceeded)} N m (N) of the effort that the file allows, in states "
+                "within the limits of position, velocity and acceleration that a search found"
+            )
+            yield Notice(SourceLocation(loaded.file, 1), "note", "--certify", text)
 
 
 def _missing(loaded: LoadedRobot, robot: ParametricModel) -> tuple[Notice, ...]:

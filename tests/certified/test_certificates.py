@@ -3,6 +3,7 @@
 import json
 import operator
 import random
+import re
 from functools import cache
 
 import numpy as np
@@ -222,3 +223,19 @@ def test_header_report_and_api_state_the_same_bounds(tmp_path):
     line = next(x for x in header.splitlines() if "|tau[1]| <= " in x)
     assert "N m, float error <= " in line and float(line.split("<= ")[1].split()[0]) >= size
     assert "|qdd[0..5]| <= 10.0" in " ".join(x.strip(" *") for x in header.splitlines())
+
+
+def test_forces_above_the_efforts_of_the_file_are_reported(tmp_path):
+    """Each force is reached: it is below its certified bound and above the effort of the file."""
+    options = ("--quantity", "inverse_dynamics", "--certify", "--limit", "acceleration=40")
+    done = invoke("generate", robot_file("ur5"), "-o", tmp_path / "out", *options)
+    assert done.exit_code == 0
+    note = next(line for line in done.stderr.splitlines() if "that a search found" in line)
+    needed = re.findall(r"'(\w+)' needs ([0-9.]+) of ([0-9.]+)", note)
+    robot = symgen.Robot(robot_file("ur5"))
+    certificates = robot.certify("inverse_dynamics", certify_limits={"acceleration": 40.0})
+    bounds = certificates["inverse_dynamics"].outputs[0].magnitude
+    names = robot.velocities
+    assert {name for name, *_ in needed} >= {"joint2"}
+    for name, largest, effort in needed:
+        assert float(effort) < float(largest) < 1.01 * bounds[names.index(name)]
