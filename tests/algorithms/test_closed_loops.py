@@ -228,18 +228,24 @@ def test_operations_do_not_rise(name: str, quantity: str, operations: int) -> No
     assert traced(name, quantity).counts.total <= operations
 
 
-@pytest.mark.parametrize(("name", "of_tree", "of_loop"), [("four-bar", 29, 26), ("skew", 31, 28)])
+@pytest.mark.parametrize(
+    ("name", "of_tree", "of_loop"),
+    [("four-bar", 29, 26), ("skew", 31, 28), ("ankle", 39, 36), ("3-RRR", 17, 14)],
+)
 def test_base_parameters_are_fewer_than_those_of_the_tree(
     name: str, of_tree: int, of_loop: int
 ) -> None:
     """As many as the numerical rank of Gᵀ Y at random states."""
-    regressors = [run(name, "regressor", **state)[0].reshape(3, -1) for state in states(name, 40)]
+    n = robot(name).dof
+    regressors = [run(name, "regressor", **state)[0].reshape(n, -1) for state in states(name, 40)]
     values = np.linalg.svd(np.concatenate(regressors), compute_uv=False)
     rank = int((values > 1e-10 * values[0]).sum())
-    (beta,) = run(name, "base_parameters", ten=[1.0] * 50)
-    tree = symgen.Robot(four_bar(skew=name == "skew", closed=False)).trace("base_parameters")
-    assert len(beta) == rank == of_loop
-    assert tree.program.outputs[0].shape == (of_tree,)
+    tree = four_bar(skew=True, closed=False) if name == "skew" else ALL[name](closed=False)
+    counts = [
+        len(made.trace("base_parameters").program.outputs[0].refs)
+        for made in (symgen.Robot(tree), robot(name))
+    ]
+    assert (*counts, rank) == (of_tree, of_loop, of_loop)
 
 
 def test_inertia_of_a_drive_on_a_determined_joint() -> None:
