@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import symgen
+from benchmarks.page_tables import write_table
 from symgen.certified.certificate import certify
 from symgen.certified.domain import checked_limits, domain
 from symgen.certified.enclosures import Arithmetic
@@ -19,7 +20,6 @@ from symgen.certified.search import largest_results, random_inputs, results
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "certified.md"
-START, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 LIMITS = (("acceleration", 10.0), ("velocity", 3.0), ("position", 3.0))
 CASES = [
     (robot, quantity)
@@ -82,9 +82,7 @@ def main() -> None:
         print(text, end="", flush=True)
         table, total = table + text, total + violations
     if options.write:
-        page = PAGE.read_text(encoding="utf-8")
-        before, after = page.split(START)[0], page.split(END)[1]
-        PAGE.write_text(f"{before}{START}{table}{END}{after}", encoding="utf-8")
+        write_table(PAGE, "certified", table)
     if total:
         raise SystemExit(f"{total} violations")
 

@@ -2,7 +2,6 @@
 graph and with the external function of the CasADi package. It needs casadi and a C compiler; the
 table goes into docs/languages/casadi.md."""
 
-import re
 import subprocess
 import sys
 import tempfile
@@ -12,12 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import symgen
+from benchmarks.page_tables import write_table
 from symgen.numbers.types import Numbers
 
 PAGE: Final = Path("docs/languages/casadi.md")
-PLACE: Final = re.compile(
-    r"(?<=<!-- optimal control -->\n).*?(?=<!-- end optimal control -->)", re.DOTALL
-)
 ROBOT: Final = "robots/ur5.urdf"
 QUANTITIES: Final = (
     "forward_dynamics",
@@ -94,7 +91,7 @@ def main() -> None:
     """Measure and write the table."""
     with tempfile.TemporaryDirectory() as folder:
         rows = table(Path(folder))
-    PAGE.write_text(PLACE.sub(lambda _: rows, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    write_table(PAGE, "optimal control", rows)
     print(rows)
 
 

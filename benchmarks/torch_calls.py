@@ -2,7 +2,6 @@
 of adam-robotics in the same process. It needs torch and adam-robotics; the table goes into
 docs/languages/torch.md."""
 
-import re
 import sys
 import tempfile
 import time
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import symgen
+from benchmarks.page_tables import write_table
 
 PAGE: Final = Path("docs/languages/torch.md")
-PLACE: Final = re.compile(r"(?<=<!-- torch -->\n).*?(?=<!-- end torch -->)", re.DOTALL)
 ROBOT: Final = "robots/panda_arm.urdf"
 STATES: Final = 4096
 CALLS: Final = 5
@@ -93,7 +92,7 @@ def main() -> None:
     """Measure and write the table."""
     with tempfile.TemporaryDirectory() as folder:
         rows = table(Path(folder))
-    PAGE.write_text(PLACE.sub(lambda _: rows, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    write_table(PAGE, "torch", rows)
     print(rows)
 
 
