@@ -104,6 +104,8 @@ INPUTS: Final[dict[str, Array]] = {
         Array("spring_damping", "damping of springs", "N m s/rad | N s/m", coordinates=JOINTS),
         Array("delta", "deflections of springs, motor minus link", "rad | m", coordinates=JOINTS),
         Array("deltad", "rates of the deflections", "rad/s | m/s", coordinates=JOINTS),
+        Array("q_m", "motor positions", "rad | m", coordinates=JOINTS),
+        Array("qd_m", "motor velocities", "rad/s | m/s", coordinates=JOINTS),
         Array("tau_m", "motor torques at joints", "N m | N", coordinates=JOINTS),
         Array("damping", "damping of the inverse inertia of a task, 0: none", "1/sqrt(kg)", (1,)),
         Array("presliding", "states of presliding friction, -1 to 1", "1"),
@@ -362,13 +364,8 @@ def formulation_of(
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as one more formulation of a quantity that is registered
     already, for robots that meet `applicable`; the other arguments are those of `quantity`."""
-    made = partial(
-        Formulation,
-        source=source,
-        applicable=applicable,
-        coordinates=coordinates,
-        closed_loops=closed_loops,
-    )
+    made = partial(Formulation, source=source, applicable=applicable)
+    made = partial(made, coordinates=coordinates, closed_loops=closed_loops)
     row, selected = QUANTITIES[name], dict.fromkeys(regroupings, True)
     return lambda algorithm: _registered(algorithm, row, False, made, selected)
 

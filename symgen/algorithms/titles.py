@@ -149,5 +149,5 @@ MAX_NAME_LENGTH: Final = 80
 def printable_name(name: str) -> str:
     """A name of a file for a formula: printable ASCII without characters that are special in
     comments of any language. Other characters are escaped, and a long name is cut."""
-    plain = "".join(c if re.match(r"[\w .:+-]", c, re.ASCII) else f"<{ord(c):x}>" for c in name)
+    plain = "".join(c if re.match(r"[\w .:,+-]", c, re.ASCII) else f"<{ord(c):x}>" for c in name)
     return plain if len(plain) <= MAX_NAME_LENGTH else plain[:MAX_NAME_LENGTH] + "..."

@@ -14,6 +14,17 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 from symgen.text import shown
 
 
+def transmitted_body(system: CanonicalModel, joint: str) -> int:
+    """The body of a joint. Raises OptionError for a joint with several coordinates."""
+    body = system.joint_frame(joint).body
+    kind, _ = system.coupling.parts[body - 1]
+    if not kind.has_one_coordinate:
+        raise OptionError(
+            f"transmission:{shown(joint)}: the joint has several coordinates; name a joint with one"
+        )
+    return body
+
+
 @quantity(
     "transmission",
     "x(q), G(q) qd and G(q) of a joint",
@@ -36,12 +47,7 @@ def transmission(
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """x (rad or m; from -π to π for a joint that turns and that a loop determines), ẋ, and the row
     of G, n numbers. Raises OptionError for a joint with several coordinates."""
-    body = system.joint_frame(joint).body
-    kind, _ = system.coupling.parts[body - 1]
-    if not kind.has_one_coordinate:
-        raise OptionError(
-            f"transmission:{shown(joint)}: the joint has several coordinates; name a joint with one"
-        )
+    body = transmitted_body(system, joint)
     coupling, x = system.coupling.at(q)
     drive, position = coupling.drives[body - 1], x[body - 1]
     row: list[Scalar] = [ZERO] * len(qd)

@@ -31,7 +31,7 @@ SECTIONS: Final = {
         "inverse_kinematics",
         "operational_space",
     ),
-    "Closed loops": ("loop_closure", "transmission"),
+    "Closed loops": ("loop_closure", "transmission", "motor_transmissions"),
 }
 """The sections of the list: files of `symgen.algorithms` whose quantities belong to each."""
 OTHER: Final = "Other"

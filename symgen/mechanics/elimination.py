@@ -6,7 +6,7 @@ unknown only. Cramer's rule solves the rest. Rows that no pivot is taken from ar
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -91,22 +91,31 @@ class Elimination:
         return a, right
 
     def _inverse(self, divisor: Scalar, n: int) -> Scalar:
-        """1 over a divisor, which must have its sign."""
-        if not self.signs or self.signs[n] > 0:
-            return 1.0 / (positive(divisor) if self.signs else divisor)
+        """1 over a divisor, which must have its sign; without signs it must not be zero."""
+        if not self.signs:
+            return divisor * (1.0 / positive(divisor * divisor))
+        if self.signs[n] > 0:
+            return 1.0 / positive(divisor)
         return -(1.0 / positive(-divisor))
 
-    def solve(self, matrix: Matrix, sides: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-        """The solutions of a system for several right sides."""
+    def solve(
+        self, matrix: Matrix, sides: Sequence[Sequence[Scalar]], once: bool = False
+    ) -> list[list[Scalar]]:
+        """The solutions of a system for several right sides; with `once`, no other call has this
+        matrix, so that few solutions are scaled in place of the cofactors."""
         a, reduced = self._eliminated(matrix, sides)
         rows, columns = self.rest
         minor = [[a[i][j] for j in columns] for i in rows]
-        last = _cramer(minor, lambda x: self._inverse(x, len(self.pivots))) if minor else []
+        last = _cofactors(minor) if minor else []
+        by = self._inverse(dot(minor[0], last[0]), len(self.pivots)) if minor else ZERO
+        early = not once or len(sides) >= len(columns)
         out = []
         for side in reduced:
             x: list[Scalar] = [ZERO] * len(a[0])
-            for j, weights in zip(columns, last, strict=True):
-                x[j] = dot(weights, [side[i] for i in rows])
+            for n, j in enumerate(columns):
+                weights = [row[n] * by if early else row[n] for row in last]
+                total = dot(weights, [side[i] for i in rows])
+                x[j] = total if early else total * by
             for n, (i, j) in reversed([*enumerate(self.pivots)]):
                 known = sum((a[i][k] * x[k] for k in range(len(x)) if k != j), ZERO)
                 x[j] = (side[i] - known) * self._inverse(a[i][j], n)
@@ -171,10 +180,3 @@ def _cofactors(m: Matrix) -> list[list[Scalar]]:
         return [[m[1][1], -m[1][0]], [-m[0][1], m[0][0]]]
     turns = [(1, 2), (2, 0), (0, 1)]
     return [[m[a][c] * m[b][d] - m[a][d] * m[b][c] for c, d in turns] for a, b in turns]
-
-
-def _cramer(m: Matrix, inverse_of: Any) -> list[list[Scalar]]:
-    """The inverse of a matrix of at most three rows."""
-    cofactors = _cofactors(m)
-    inverse = inverse_of(dot(m[0], cofactors[0]))
-    return [[cofactors[i][j] * inverse for i in range(len(m))] for j in range(len(m))]

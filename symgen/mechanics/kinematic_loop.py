@@ -85,6 +85,12 @@ class KinematicLoop(ABC):
         """The equations of its cut joints, each 0 where it closes: nothing of a closed form."""
         return ()
 
+    def strut(self, body: int) -> Any:
+        """The constant distance (`symgen.mechanics.spatial_loop.CutSides`) that alone determines
+        the joint of a body from the joints that the loop does not determine; None if there is
+        none."""
+        return None
+
     @abstractmethod
     def sine(self, x: Positions) -> float:
         """The sine of the angle between the motions that the dependent joints give the gap, at

@@ -7,15 +7,16 @@ line and a sphere if it slides. Of the two others, the second makes the height o
 along the axis of the first that of P, and the first turns it to P. (Paden, Kinematics and Control
 of Robot Manipulators, 1986, subproblems 1 and 3.)"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from symgen.mechanics.kinematic_loop import LoopError, Positions
 from symgen.mechanics.spatial import ZERO_VECTOR, Rotation, Vector
 from symgen.mechanics.spatial_loop import AXES, CutSides, Side, turned, walk
 from symgen.mechanics.unit_angle import Direction, UnitAngle
+from symgen.numbers.decimals import norm
 from symgen.numbers.operations import sqrt
-from symgen.numbers.scalar import ZERO, Scalar, positive
+from symgen.numbers.scalar import ZERO, Scalar, plain, positive
 
 Place = tuple[int, int]
 """A joint of a loop: its side and its index there."""
@@ -63,6 +64,11 @@ class Rod:
     cut: CutSides
     place: Place
 
+    @property
+    def struts(self) -> dict[int, CutSides]:
+        """The constant distance of each joint that one determines."""
+        return dict.fromkeys(self.cut.closure.dependent, self.cut)
+
     def __call__(self, x: Positions) -> dict[int, Any]:
         """The position of the joint."""
         (s, k), sides, closure = self.place, self.cut.sides, self.cut.closure
@@ -79,6 +85,20 @@ class Leg:
     cut: CutSides
     pair: Place
     third: Place
+
+    @property
+    def struts(self) -> dict[int, CutSides]:
+        """The constant distance of the third joint, unless it is beyond the pair: that from where
+        the pair's axes intersect to the other end."""
+        (s, j), (side, k), sides = self.pair, self.third, self.cut.sides
+        beyond = _beyond(sides[s], j + 1, len(sides[s].hinges))
+        if (side == s and k > j) or beyond.hinges:
+            return {}
+        before = replace(sides[s], hinges=sides[s].hinges[:j], tip=sides[s].arm_after(j - 1))
+        length = norm(*map(plain, beyond.tip))
+        closure = replace(self.cut.closure, joint="distance", length=length)
+        ends = (before, sides[1]) if s == 0 else (sides[0], before)
+        return {sides[side].hinges[k].body: CutSides(closure, ends)}
 
     def __call__(self, x: Positions) -> dict[int, Any]:
         """The positions of the three joints."""

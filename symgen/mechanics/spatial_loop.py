@@ -195,13 +195,12 @@ class CutSides:
             reach = ZERO_VECTOR
             for hinge, station in reversed([*zip(self.sides[n].hinges, stations, strict=True)]):
                 reach, axis = station.segment + reach, station.axis
-                w = ZERO_VECTOR if hinge.slides else axis
-                moved = End(
-                    Jet(tips[n].value, axis if hinge.slides else axis.cross(reach)),
-                    w,
-                    ZERO_VECTOR,
-                    axes[n],
-                )
+                w, v = (ZERO_VECTOR, axis) if hinge.slides else (axis, axis.cross(reach))
+                tip, last = self.sides[n].tip, hinge is self.sides[n].hinges[-1]
+                if last and not hinge.slides and ZERO in (tip.x, tip.y):
+                    arm = applied(turned(AXES, Turn(2, Angle(x[hinge.body]))), tip)
+                    v = applied(station.rows, Vector(-arm.y, arm.x, ZERO))
+                moved = End(Jet(tips[n].value, v), w, ZERO_VECTOR, axes[n])
                 ends = (moved, still[1]) if n == 0 else (still[0], moved)
                 columns[hinge.body] = [rate(pair) for pair in products(self.cut, *ends)]
         return columns
@@ -290,6 +289,11 @@ class SpatialLoop(KinematicLoop):
             body: [e for part, zero in zip(parts, zeros, strict=True) for e in part.get(body, zero)]
             for body in self.bodies
         }
+
+    def strut(self, body: int) -> CutSides | None:
+        """The constant distance that alone determines the joint of a body, if the closed form of
+        the positions has one."""
+        return getattr(self.law, "struts", {}).get(body)
 
     def gap(self, x: Positions) -> Row:
         """The equations of all cut joints, each 0 where the loop closes."""

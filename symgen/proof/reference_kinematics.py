@@ -279,7 +279,7 @@ def _solved_coordinates(robot: ReferenceModel, x: JointPositions) -> list[Scalar
         if part.terms and JOINTS[part.kind].translation_count is None:
             linear = (multiple(by, x.q[place]) for _, place, by in part.terms)
             start[i] = sum(linear, part.offset)
-    return with_loop_positions(robot.loops, start, lambda trial: _body_poses(robot, x, trial))
+    return with_loop_positions(robot.loops, start, lambda trial: poses_at(robot, x, trial))
 
 
 def body_poses(robot: ReferenceModel, x: JointPositions) -> Mapping[int, BodyInWorld]:
@@ -287,12 +287,12 @@ def body_poses(robot: ReferenceModel, x: JointPositions) -> Mapping[int, BodyInW
     poses: Mapping[int, BodyInWorld] = x.cache.value(
         "poses",
         (robot.motion_key,),
-        lambda: _body_poses(robot, x, _loop_coordinates(robot, x) if robot.loops else None),
+        lambda: poses_at(robot, x, _loop_coordinates(robot, x) if robot.loops else None),
     )
     return poses
 
 
-def _body_poses(
+def poses_at(
     robot: ReferenceModel, x: JointPositions, coordinates: Sequence[Scalar] | None
 ) -> Mapping[int, BodyInWorld]:
     """The poses at positions, with the coordinates of bodies where they are known already."""

@@ -3,7 +3,7 @@ references in 75 digits, and operation counts."""
 
 import re
 from functools import cache
-from math import atan2, pi
+from math import pi
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,15 +13,15 @@ import pytest
 
 import symgen
 from symgen.errors import OptionError
-from symgen.mechanics.coupling import Coupling, coupling_of
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.random_positions import with_random_unit_quaternions
-from symgen.mechanics.unit_angle import UnitAngle
 from symgen.proof.laws import LawEvaluator
+from tests.support.constrained import constrained_dynamics, expanded, number
 from tests.support.loops import LOOPS, SPATIAL, five_bar, four_bar
 from tests.support.oracles import oracle
 from tests.support.tools import ROOT
 
-pinocchio = oracle("pinocchio")
+oracle("pinocchio")
 STATES = 3
 ALL = LOOPS | SPATIAL
 
@@ -60,22 +60,10 @@ def run(name: str, quantity: str, **inputs: Any) -> list[np.ndarray]:
     return [np.array(list(map(float, outputs[out.name]))) for out in function.quantities[0].outputs]
 
 
-def number(x: Any) -> float:
-    return atan2(x.applied("sin"), x.applied("cos")) if isinstance(x, UnitAngle) else float(x)
-
-
-def expanded(coupling: Coupling, q: Any, qd: Any) -> tuple[np.ndarray, ...]:
-    """Positions and rates of all joints, G and k."""
-    at, x = coupling.at(list(q), list(qd))
-    rates = np.array([float(r) for r in at.body_rates(list(qd))])
-    return np.array([number(p) for p in x]), rates, at.velocity_matrix, np.array(at.rest, float)
-
-
 @pytest.mark.parametrize("name", [*ALL, "skew", *FILES])
 def test_accelerations_are_those_of_pinocchios_constrained_dynamics(
     name: str, tmp_path: Path
 ) -> None:
-    """With μ > 0: at μ = 0 Pinocchio's redundant rows of planar loops give wrong accelerations."""
     model = robot(name).model
     if name in FILES:
         text = (ROOT / name).read_text(encoding="utf-8")
@@ -83,34 +71,16 @@ def test_accelerations_are_those_of_pinocchios_constrained_dynamics(
     else:
         tree = four_bar(skew=True, closed=False) if name == "skew" else ALL[name](closed=False)
         symgen.Robot(tree).write_urdf(tmp_path / "tree.urdf")
-    other = pinocchio.buildModelFromUrdf(str(tmp_path / "tree.urdf"))
+    dynamics = constrained_dynamics(model, tmp_path / "tree.urdf")
     names = [body.joint.name for body in model.bodies]
-    order = [names.index(n) for n in list(other.names)[1:]]
-
-    def place(body: int, point: Any) -> tuple[int, Any]:
-        number = other.getJointId(names[body - 1]) if body else 0
-        return number, pinocchio.SE3(np.eye(3), np.array(point))
-
-    constraints, data = pinocchio.StdVec_RigidConstraintModel(), other.createData()
-    for closure in model.closures:
-        ends = [x for pair in map(place, closure.bodies, closure.points) for x in pair]
-        kind, frame = pinocchio.ContactType.CONTACT_3D, pinocchio.ReferenceFrame.LOCAL
-        constraints.append(pinocchio.RigidConstraintModel(kind, other, *ends, frame))
-    workspaces = pinocchio.StdVec_RigidConstraintData()
-    workspaces.extend([c.createData() for c in constraints])
-    pinocchio.initConstraintDynamics(other, data, constraints, workspaces)
-    settings = pinocchio.ProximalSettings(1e-14, 1e-10, 200)
     leading = [names.index(joint) for joint in model.joint_names]
     for state in states(name):
         x, rates, g, k = expanded(coupling_of(model), state["q"], state["qd"])
-        forces = np.zeros(len(names))
+        forces = np.zeros(len(x))
         forces[leading] = state["tau"]
-        wanted = pinocchio.constraintDynamics(
-            other, data, x[order], rates[order], forces[order], constraints, workspaces, settings
-        )
+        wanted = dynamics(x, rates, forces)
         (qdd,) = run(name, "forward_dynamics", **state)
-        found = (g @ qdd + k)[order]
-        assert np.abs(found - wanted).max() <= 1e-9 * np.abs(wanted).max()
+        assert np.abs(g @ qdd + k - wanted).max() <= 1e-9 * np.abs(wanted).max()
 
 
 @pytest.mark.parametrize("name", [*ALL, "skew"])

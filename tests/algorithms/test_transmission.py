@@ -1,6 +1,7 @@
 """Transmissions: position, velocity and the row of G of one joint, also of joints that closed loops
 determine."""
 
+from functools import cache
 from math import atan2, pi
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,11 @@ import pytest
 import symgen
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.motor_places import motor_places
 from symgen.proof.laws import LawEvaluator
+from tests.support.bars import ANKLE as URDF
+from tests.support.bars import ROD
+from tests.support.constrained import constrained_dynamics, expanded
 from tests.support.loops import LOOPS, SPATIAL
 from tests.support.tools import invoke
 
@@ -74,7 +79,11 @@ def test_positions_are_those_of_the_coupling() -> None:
 @pytest.mark.parametrize(
     ("name", "function", "operations"),
     [
-        ("ankle", ANKLE, 169),
+        ("ankle", ANKLE, 156),
+        ("ankle", "board=motor_motion:m0,m1+motor_torques:m0,m1", 170),
+        ("ankle", "joint_step:m0,m1", 77),
+        ("ankle", "joint_rates:m0,m1", 156),
+        ("ankle", "reflected_inertia:m0,m1", 155),
         ("four-bar", "transmission:q4", 54),
         ("excavator", "transmission:q4", 28),
     ],
@@ -89,6 +98,104 @@ def test_joints_with_several_coordinates_are_refused() -> None:
     robot = symgen.Robot(body.joint("j", "ball", "base", "a"))
     with pytest.raises(OptionError, match="has several coordinates"):
         robot.trace("transmission:j")
+
+
+QUANTITIES = (
+    *("motor_motion", "motor_torques", "joint_torques", "joint_rates", "reflected_inertia"),
+    "joint_step",
+)
+LEGS = ",".join(f"p{k}" for k in range(6))
+GROUPS = {"ankle": "m0,m1", "excavator": "q4", "four-bar": "q4", "3-RRR": "m0,m1,m2"}
+
+
+@cache
+def robot_of(name: str) -> symgen.Robot:
+    if name == "rods":
+        rods = [ROD.format("left", 0.25, 0.04), ROD.format("right", 0.2, -0.04)]
+        return symgen.Robot(URDF, loop=rods)
+    return symgen.Robot((LOOPS | SPATIAL)[name]())
+
+
+@pytest.mark.parametrize(
+    ("name", "motors", "quantity"),
+    [(name, motors, q) for name, motors in GROUPS.items() for q in QUANTITIES]
+    + [("stewart", LEGS, "motor_torques"), ("ankle", "m0", "joint_step")]
+    + [("rods", "motor_left,motor_right", "joint_step")],
+)
+def test_groups_of_motors_equal_the_reference(name: str, motors: str, quantity: str) -> None:
+    robot, rng = robot_of(name), np.random.default_rng(7)
+    function, n = robot.trace(f"{quantity}:{motors}"), robot.dof
+    drawn = ("qd", "tau", "q_m", "qd_m", "tau_m", "motor_inertia")
+    inputs = {key: rng.uniform(-1, 1, (2, n)).tolist() for key in drawn}
+    inputs["q"] = [q for q, _ in states(robot, 2)]
+    parameters = function.regroups[function.parts[0][1].regrouping].robot
+    wanted = LawEvaluator(parameters, inputs).of(function.quantities[0])
+    for k in range(2):
+        found = function.run(**{key: inputs[key][k] for key in function.inputs})
+        for name, values in found.items():
+            exact = np.array(wanted[name][k]).astype(float).ravel()
+            assert np.array(values, float) == pytest.approx(exact, rel=1e-11, abs=1e-12), name
+
+
+@pytest.mark.parametrize(("name", "motors"), [*GROUPS.items(), ("stewart", LEGS)])
+def test_motors_give_the_accelerations_of_the_joint_torques(
+    name: str, motors: str, tmp_path: Path
+) -> None:
+    """Pinocchio with motor torques at the motors, and with the torques of `joint_torques` at the
+    coordinates; `motor_torques` and `joint_rates` are the inverses."""
+    robot = robot_of(name)
+    symgen.Robot((LOOPS | SPATIAL)[name](closed=False)).write_urdf(tmp_path / "tree.urdf")
+    dynamics = constrained_dynamics(robot.model, tmp_path / "tree.urdf")
+    names = [body.joint.name for body in robot.model.bodies]
+    leading = [names.index(joint) for joint in robot.model.joint_names]
+    at = [names.index(joint) for joint in motors.split(",")]
+    made = {q: robot.trace(f"{q}:{motors}") for q in QUANTITIES}
+    (q, qd), rng = states(robot, 1)[0], np.random.default_rng(2)
+    x, rates, g, _ = expanded(coupling_of(robot.model), q, qd)
+    tau = rng.normal(size=robot.dof).tolist()
+    (tau_m,) = made["motor_torques"].run(q=q, tau=tau).values()
+    kept = [k for k in range(robot.dof) if k not in places(robot, at)]
+    at_motors, at_joints = np.zeros(len(names)), np.zeros(len(names))
+    at_joints[leading] = tau
+    at_motors[at] = np.array(tau_m, float)[places(robot, at)]
+    at_motors[[leading[k] for k in kept]] = np.array(tau_m, float)[kept]
+    wanted = dynamics(x, rates, at_joints)
+    assert np.abs(dynamics(x, rates, at_motors) - wanted).max() < 1e-8 * np.abs(wanted).max()
+    (back,) = made["joint_torques"].run(q=q, tau_m=tau_m).values()
+    assert np.array(back, float) == pytest.approx(tau, abs=1e-11)
+    _, qd_m = made["motor_motion"].run(q=q, qd=qd).values()
+    assert np.array(qd_m, float)[places(robot, at)] == pytest.approx((g @ qd)[at], abs=1e-11)
+    (again,) = made["joint_rates"].run(q=q, qd_m=qd_m).values()
+    assert np.array(again, float) == pytest.approx(qd, abs=1e-11)
+
+
+def places(robot: symgen.Robot, at: list[int]) -> list[int]:
+    return [*(motor_places(coupling_of(robot.model), tuple(k + 1 for k in at)) or ())]
+
+
+@pytest.mark.parametrize(
+    ("name", "motors", "off"),
+    [("ankle", "m0,m1", 0.03), ("rods", "motor_left,motor_right", 0.03), ("stewart", LEGS, 0.01)],
+)
+def test_steps_of_newton_find_the_joints(name: str, motors: str, off: float) -> None:
+    """From one sample to the next: each step squares the error."""
+    robot = robot_of(name)
+    step, motion = (robot.trace(f"{q}:{motors}") for q in ("joint_step", "motor_motion"))
+    n = robot.dof
+    q = np.full(n, 0.1) if n < 6 else np.zeros(n)
+    q_m, _ = motion.run(q=q.tolist(), qd=[0.0] * n).values()
+    guess, errors = (q + off * (-1.0) ** np.arange(n)).tolist(), []
+    if name == "ankle":
+        guess[0] = q[0]  # the knee, which no motor moves
+    for _ in range(3):
+        (guess,) = step.run(q=[*map(float, guess)], q_m=[*map(float, q_m)]).values()
+        errors.append(np.abs(np.array(guess, float) - q).max())
+    assert errors[0] < 5e-3 and errors[1] < 5e-5 and errors[2] < 1e-8
+
+
+def test_motors_that_move_together_are_refused() -> None:
+    with pytest.raises(OptionError, match="do not move independently"):
+        robot_of("four-bar").trace("motor_torques:q3,q4")
 
 
 def test_a_module_of_a_transmission_verifies_itself(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def subjects(name, model):
     """What a quantity of a link or joint may belong to: links of the base first, or joints."""
     if LINK_QUANTITIES[name].subject == "joint":
         joints = [joint for _, joint in model.joints if not joint.type.is_rotor]
-        if name == "transmission":
+        if not name.startswith("joint_wrench"):
             joints = [joint for joint in joints if len(joint.type.velocities) == 1]
         return [joint.name for joint in joints]
     moving = [link.name for body in model.moving for link in body.links]
@@ -234,10 +234,13 @@ REFERENCES = ("textbook", "reference_kinematics", "reference_model", "tangent", 
 )
 def test_laws_share_no_algorithm_with_what_they_judge(name):
     """Of the algorithms they know the list of quantities and constants of methods, of mechanics
-    what a robot is; the choice of base parameters is what `base_regressors` checks."""
+    what a robot is; the choice of base parameters is what `base_regressors` checks, and which
+    coordinates motors replace is a convention."""
     allowed = {"symgen.algorithms.registry", "symgen.mechanics.spatial", "symgen.mechanics.model"}
     allowed |= {"symgen.mechanics.coupling", "symgen.mechanics.pose", "symgen.tracing.robot"}
     allowed |= {"symgen.mechanics.fluid"}
+    if name.endswith("laws/motor_laws.py"):
+        allowed |= {"symgen.mechanics.motor_places"}
     if name.endswith("laws/base_regressors.py"):
         allowed |= {
             f"symgen.mechanics.{m}" for m in ("canonical_frames", "independence", "parameters")

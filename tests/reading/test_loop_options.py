@@ -8,7 +8,7 @@ import pytest
 import symgen
 from symgen.errors import OptionError, RobotError
 from symgen.reading.assemble import load
-from tests.support.bars import CLOSED, DRAKE, PLUS
+from tests.support.bars import ANKLE, CLOSED, DRAKE, PLUS, ROD
 from tests.support.tools import invoke
 
 TREE = CLOSED.format(axis="0 0 1", loop="")
@@ -103,26 +103,6 @@ def test_job_files_close_loops(tmp_path: Path) -> None:
     job.write_text(job.read_text().replace('"rad"', "{x = 1}"))
     with pytest.raises(RobotError, match="expected a list of tables"):
         symgen.Robot(job)
-
-
-ANKLE = """<robot name="ankle"><link name="shin"/><link name="cross"/><link name="foot"><inertial>
-<origin xyz="0.03 0 -0.04"/><mass value="0.9"/>
-<inertia ixx="2e-3" ixy="0" ixz="0" iyy="3e-3" iyz="0" izz="3e-3"/></inertial></link>
-<link name="left"><inertial><origin xyz="-0.02 0 0"/><mass value="0.05"/>
-<inertia ixx="1e-5" ixy="0" ixz="0" iyy="1e-5" iyz="0" izz="1e-5"/></inertial></link>
-<link name="right"><inertial><origin xyz="-0.02 0 0"/><mass value="0.05"/>
-<inertia ixx="1e-5" ixy="0" ixz="0" iyy="1e-5" iyz="0" izz="1e-5"/></inertial></link>
-<joint name="pitch" type="continuous"><parent link="shin"/><child link="cross"/><axis xyz="0 1 0"/>
-</joint>
-<joint name="roll" type="continuous"><parent link="cross"/><child link="foot"/></joint>
-<joint name="motor_left" type="continuous"><origin xyz="0 0.04 0.25"/><parent link="shin"/>
-<child link="left"/><axis xyz="0 1 0"/></joint>
-<joint name="motor_right" type="continuous"><origin xyz="0 -0.04 0.2"/><parent link="shin"/>
-<child link="right"/><axis xyz="0 1 0"/></joint></robot>"""
-ROD = (
-    'name="rod_{0}", joint="distance", length={1}, first="{0}", second="foot", '
-    "at_first=[-0.05, 0, 0], at_second=[-0.05, {2}, 0]"
-)
 
 
 def test_the_rods_of_an_ankle_are_options(tmp_path: Path) -> None:

@@ -1,0 +1,234 @@
+"""Transmissions of several motors: motor coordinates from the joints' and back.
+
+The motors are at joints, such as those of the rods of an ankle, whose velocities are rows of the
+matrix G at closed loops. Each takes the place of a coordinate that it moves; the other coordinates
+stay. With J the identity in which the rows of the motors are those of G, the motors move at J q̇,
+the joint forces are τ_q = Jᵀ τ_m, and the inertias B of the motors add Jᵀ B J to the mass matrix
+(Featherstone, Rigid Body Dynamics Algorithms, 2008, section 8.2).
+
+Joint positions follow from those of the motors by steps of Newton's method. The equation of a motor
+that a rod of constant length connects is that of the length, which needs no root and no other joint
+of the loop."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from symgen.algorithms.registry import JOINTS, Array, quantity
+from symgen.algorithms.transmission import transmitted_body
+from symgen.errors import OptionError
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.coordinate_map import multiple
+from symgen.mechanics.coupling import Coupling
+from symgen.mechanics.elimination import Elimination
+from symgen.mechanics.kinematic_loop import as_number
+from symgen.mechanics.motor_places import motor_places, sample_state, single_positions, velocity_row
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.unit_angle import UnitAngle
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
+from symgen.text import shown
+
+Rows = list[list[Scalar]]
+
+_of_motors = partial(
+    quantity,
+    source="Featherstone, Rigid Body Dynamics Algorithms (2008), section 8.2",
+    closed_loops=True,
+    coordinates=JOINTS,
+    of_joint=True,
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
+)
+
+
+@dataclass(frozen=True)
+class Motors:
+    """Motors at joints of a robot: their bodies, each with the coordinate whose place it takes."""
+
+    coupling: Coupling
+    places: Mapping[int, int]
+
+    @classmethod
+    def of(cls, system: CanonicalModel, joint: str) -> "Motors":
+        """The motors of a list of joints, parted by commas. Raises OptionError."""
+        names = [joint] if joint in system.joint_frames else joint.split(",")
+        bodies = tuple(transmitted_body(system, name) for name in names)
+        coordinates = motor_places(system.coupling, bodies)
+        if coordinates is None:
+            raise OptionError(
+                f"{shown(joint)}: the motors at these joints do not move independently of each "
+                "other; name fewer joints"
+            )
+        return cls(system.coupling, dict(zip(bodies, coordinates, strict=True)))
+
+    def matrix(self, at: Coupling) -> Rows:
+        """J, n x n, from the coupling at a state."""
+        n = self.coupling.velocities
+        rows: Rows = [[1.0 if i == k else ZERO for k in range(n)] for i in range(n)]
+        for body, k in self.places.items():
+            rows[k] = velocity_row(at.drives[body - 1], n)
+        return rows
+
+
+def _solved(matrix: Rows, right: Coordinates, sample: Rows) -> list[Scalar]:
+    """The solution of a system, by the order of elimination that suits a sample matrix."""
+    order = Elimination.of(sample)
+    return Elimination(order.pivots, order.rest, ()).solve(matrix, [right], once=True)[0]
+
+
+def _transposed(rows: Rows) -> Rows:
+    return [[*column] for column in zip(*rows, strict=True)]
+
+
+@_of_motors(
+    "motor_motion",
+    "positions and velocities of motors at a joint",
+    inputs=("q", "qd"),
+    outputs=(
+        Array("q_motors", "motor positions; 0 for joints of several coordinates", "rad | m"),
+        Array("qd_motors", "motor velocities", "rad/s | m/s"),
+    ),
+)
+def motor_motion(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, *, joint: str
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The motors' positions (from -π to π where a loop determines an angle) and velocities."""
+    motors = Motors.of(system, joint)
+    at, x = system.coupling.at(q)
+    out: list[Scalar] = [ZERO] * len(qd)
+    for k, place in single_positions(motors.coupling).items():
+        out[k] = q[place]
+    for body, k in motors.places.items():
+        position = x[body - 1]
+        out[k] = position.value if isinstance(position, UnitAngle) else position
+    return out, [dot(row, qd) for row in motors.matrix(at)]
+
+
+@_of_motors(
+    "motor_torques",
+    "tau_m that gives tau, of motors at a joint",
+    inputs=("q", "tau"),
+    outputs=(Array("tau_motors", "motor torques", "N m | N"),),
+)
+def motor_torques(
+    system: CanonicalModel, q: Coordinates, tau: Coordinates, *, joint: str
+) -> list[Scalar]:
+    """τ_m with Jᵀ τ_m = τ."""
+    motors = Motors.of(system, joint)
+    matrix = _transposed(motors.matrix(system.coupling.at(q)[0]))
+    return _solved(matrix, tau, _transposed(motors.matrix(sample_state(motors.coupling)[0])))
+
+
+@_of_motors(
+    "joint_torques",
+    "tau of tau_m, of motors at a joint",
+    inputs=("q", "tau_m"),
+    outputs=(Array("tau_joints", "joint forces of the motors", "N m | N"),),
+)
+def joint_torques(
+    system: CanonicalModel, q: Coordinates, tau_m: Coordinates, *, joint: str
+) -> list[Scalar]:
+    """τ = Jᵀ τ_m."""
+    matrix = Motors.of(system, joint).matrix(system.coupling.at(q)[0])
+    return [dot(column, tau_m) for column in _transposed(matrix)]
+
+
+@_of_motors(
+    "joint_rates",
+    "qd of qd_m, of motors at a joint",
+    inputs=("q", "qd_m"),
+    outputs=(Array("qd_joints", "joint velocities at motor velocities", "rad/s | m/s"),),
+)
+def joint_rates(
+    system: CanonicalModel, q: Coordinates, qd_m: Coordinates, *, joint: str
+) -> list[Scalar]:
+    """q̇ with J q̇ = q̇_m."""
+    motors = Motors.of(system, joint)
+    return _solved(
+        motors.matrix(system.coupling.at(q)[0]),
+        qd_m,
+        motors.matrix(sample_state(motors.coupling)[0]),
+    )
+
+
+@_of_motors(
+    "reflected_inertia",
+    "J^T B J of motors at a joint",
+    inputs=("q", "motor_inertia"),
+    outputs=(
+        Array("inertia_of_motors", "what motors add to the mass matrix", "kg m^2", ("n", "n")),
+    ),
+)
+def reflected_inertia(
+    system: CanonicalModel, q: Coordinates, motor_inertia: Coordinates, *, joint: str
+) -> list[Scalar]:
+    """Jᵀ B J, n x n."""
+    columns = _transposed(Motors.of(system, joint).matrix(system.coupling.at(q)[0]))
+    n = len(columns)
+    scaled = [[multiple(x, b) for x, b in zip(c, motor_inertia, strict=True)] for c in columns]
+    upper = {(i, j): dot(columns[i], scaled[j]) for i in range(n) for j in range(i, n)}
+    return [upper[min(i, j), max(i, j)] for i in range(n) for j in range(n)]
+
+
+# -- joint positions -------------------------------------------------------------------------------
+
+
+def _equations(
+    motors: Motors, at: Coupling, x: Sequence[Any], q_m: Coordinates
+) -> tuple[Rows, list[Scalar]]:
+    """The rows of the equations of all motors by the coordinates, and what is left of them."""
+    matrix = motors.matrix(at)
+    left: list[Scalar] = [ZERO] * len(matrix)
+    for body, k in motors.places.items():
+        place = UnitAngle.of(q_m[k]) if isinstance(x[body - 1], UnitAngle) else q_m[k]
+        loop = next((loop for loop in motors.coupling.loops if body in loop.dependent), None)
+        strut = loop.strut(body) if loop is not None else None
+        if strut is not None:
+            there = {**dict(enumerate(x, 1)), body: place}
+            columns = strut.columns(there)
+            rows = [
+                [multiple(f, columns[b][0]) for f in velocity_row(at.drives[b - 1], len(matrix))]
+                for b in columns
+                if b != body
+            ]
+            matrix[k] = [sum(column, ZERO) for column in zip(*rows, strict=True)]
+            left[k] = strut.gap(there)[0]
+        elif isinstance(place, UnitAngle):
+            turn = x[body - 1] - place
+            left[k] = 2.0 * (turn.applied("sin") / (1.0 + turn.applied("cos")))
+        else:
+            left[k] = x[body - 1] - place
+    return matrix, left
+
+
+@_of_motors(
+    "joint_step",
+    "q after a step of Newton's method towards q_m, of motors at a joint",
+    inputs=("q", "q_m"),
+    outputs=(Array("q_joints", "joint positions nearer to q_m", "rad | m", ("nq",)),),
+)
+def joint_step(
+    system: CanonicalModel, q: Coordinates, q_m: Coordinates, *, joint: str
+) -> list[Scalar]:
+    """Joint positions after one step from q, the last sample's. The error that is left is in
+    proportion to the square of the step. Raises OptionError for joints with quaternions."""
+    motors = Motors.of(system, joint)
+    single, out = single_positions(motors.coupling), [*q]
+    if not all(k in single for k in motors.places.values()) or motors.coupling.held:
+        raise OptionError(
+            f"joint_step:{shown(joint)}: the motors move a joint with several coordinates, or "
+            "positions that only Newton's method gives; use loop_closure"
+        )
+    at, x = system.coupling.at(q)
+    sample, y = sample_state(motors.coupling)
+    there: list[Scalar] = [ZERO] * len(q_m)
+    for body, k in motors.places.items():
+        there[k] = as_number(y[body - 1])
+    matrix, left = _equations(motors, at, x, q_m)
+    order, _ = _equations(motors, sample, y, there)
+    changes = _solved(matrix, left, order)
+    for k in motors.places.values():
+        out[single[k]] = out[single[k]] - changes[k]
+    return out

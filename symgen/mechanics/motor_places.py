@@ -1,0 +1,56 @@
+"""The coordinates whose places motors take that are at other joints."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.mechanics.coordinate_map import CoordinateMap
+from symgen.mechanics.coupling import Coupling
+from symgen.mechanics.elimination import Elimination
+from symgen.numbers.scalar import ZERO, Scalar, plain
+
+
+def velocity_row(drive: CoordinateMap, n: int) -> list[Scalar]:
+    """The row of G of a body."""
+    row: list[Scalar] = [ZERO] * n
+    for term in drive.terms:
+        row[term.velocity_index] = term.factor
+    return row
+
+
+@lru_cache(maxsize=8)
+def sample_state(coupling: Coupling) -> tuple[Coupling, list[Any]]:
+    """The coupling and the positions of the bodies' joints at numbers near positions 0."""
+    q = [0.0] * coupling.positions
+    for four in coupling.quaternions:
+        q[four] = [0.0, 0.0, 0.0, 1.0]
+    return coupling.at(coupling.normalized(q))
+
+
+@lru_cache(maxsize=8)
+def motor_places(coupling: Coupling, bodies: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The coordinates whose places motors at the joints of some bodies take, in order: those that
+    they move most near positions 0. None if motors move in proportion to each other there."""
+    at, _ = sample_state(coupling)
+    rows = [velocity_row(at.drives[body - 1], coupling.velocities) for body in bodies]
+    numbers = np.array([[plain(x) for x in row] for row in rows])
+    if np.linalg.matrix_rank(numbers, tol=DEPENDENT * np.abs(numbers).max()) < len(bodies):
+        return None
+    return tuple(Elimination.of([*map(list, zip(*rows, strict=True))]).rows)
+
+
+DEPENDENT: Final = 1e-9
+"""The least singular value of G of motors that can move independently, as a part of its largest
+entry."""
+
+
+def single_positions(coupling: Coupling) -> dict[int, int]:
+    """By velocity of the user the place of its position, for joints with one coordinate."""
+    pairs = zip(coupling.drives, coupling.parts, strict=True)
+    return {
+        term.velocity_index: term.position_index
+        for drive, (kind, _) in pairs
+        if kind.has_one_coordinate and not drive.follows
+        for term in drive.terms
+    }

@@ -1,0 +1,171 @@
+"""References of the transmissions of several motors: the coordinates of the textbook's bodies and
+least squares with the rates of motors."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final
+
+import numpy as np
+
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.motor_places import motor_places, single_positions
+from symgen.mechanics.spatial import Vector
+from symgen.numbers.operations import cos, sin
+from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.types import DecimalArray
+from symgen.proof.laws.dynamics import solve
+from symgen.proof.laws.law_registry import law
+from symgen.proof.reference_kinematics import (
+    body_coordinate,
+    body_poses,
+    body_rates,
+    poses_at,
+)
+from symgen.proof.reference_loops import Poses, ReferenceLoop, ends
+from symgen.proof.reference_model import entries_array
+from symgen.proof.states import (
+    States,
+    batch_matmul,
+    batch_matvec,
+    batch_transposed_matvec,
+    eye,
+)
+
+METHOD: Final = "Newton's method on the gaps of the closed loops, and least squares with J"
+Point = tuple[Sequence[int], Vector]
+"""The bodies that move a point, and where it is."""
+
+
+def _rates(x: States) -> DecimalArray:
+    """The rates of all bodies at unit rate of each velocity, (..., bodies, n)."""
+    units = ([Decimal(1) if i == k else ZERO for i in range(x.n)] for k in range(x.n))
+    columns = [body_rates(x.mechanism, x.textbook.course.positions, unit) for unit in units]
+    arrays = [entries_array(column, x.shape, Decimal(0)) for column in columns]
+    return np.stack(arrays, axis=-1)
+
+
+def _places(x: States, joint: str) -> dict[int, int]:
+    """The body of each motor, with the coordinate whose place it takes."""
+    numbers = {body.joint.name: i for i, body in reversed([*enumerate(x.robot.model.bodies, 1)])}
+    names = [joint] if joint in numbers else joint.split(",")
+    bodies = tuple(numbers[name] for name in names)
+    return dict(zip(bodies, motor_places(coupling_of(x.robot.model), bodies) or (), strict=True))
+
+
+def _matrix(x: States, joint: str) -> DecimalArray:
+    """J, (..., n, n): the identity, with the rows of G of the motors."""
+    rates = _rates(x)
+    matrix = np.broadcast_to(eye(x.n), (*x.shape, x.n, x.n)).copy()
+    for body, k in _places(x, joint).items():
+        matrix[..., k, :] = rates[..., body - 1, :]
+    return matrix
+
+
+def _least_squares(matrix: DecimalArray, right: DecimalArray) -> DecimalArray:
+    """The solution of a system, from the normal equations."""
+    normal = batch_matmul(matrix.swapaxes(-1, -2), matrix)
+    return solve(normal, batch_transposed_matvec(matrix, right)[..., None])[..., 0]
+
+
+@law("motor_motion", METHOD)
+def motor_motion(x: States, joint: str) -> tuple[DecimalArray, DecimalArray]:
+    """Positions and velocities of motors."""
+    positions, mechanism = x.textbook.course.positions, x.mechanism
+    entries: list[Scalar] = [ZERO] * x.n
+    for k, place in single_positions(coupling_of(x.robot.model)).items():
+        entries[k] = x.given["q"][..., place]
+    for body, k in _places(x, joint).items():
+        entries[k] = body_coordinate(mechanism, body, positions)
+    rates = batch_matvec(_matrix(x, joint), x.given["qd"])
+    return entries_array(entries, x.shape, Decimal(0)), rates
+
+
+@law("motor_torques", METHOD)
+def motor_torques(x: States, joint: str) -> DecimalArray:
+    """τ_m with Jᵀ τ_m = τ."""
+    return _least_squares(_matrix(x, joint).swapaxes(-1, -2), x.given["tau"])
+
+
+@law("joint_torques", "virtual work of the motor torques with J")
+def joint_torques(x: States, joint: str) -> DecimalArray:
+    """τ = Jᵀ τ_m."""
+    return batch_transposed_matvec(_matrix(x, joint), x.given["tau_m"])
+
+
+@law("joint_rates", METHOD)
+def joint_rates(x: States, joint: str) -> DecimalArray:
+    """q̇ with J q̇ = q̇_m."""
+    return _least_squares(_matrix(x, joint), x.given["qd_m"])
+
+
+@law("reflected_inertia", "second derivative of the motors' kinetic energy, with J")
+def reflected_inertia(x: States, joint: str) -> DecimalArray:
+    """Jᵀ B J."""
+    j = _matrix(x, joint)
+    return batch_matmul(j.swapaxes(-1, -2), x.given["motor_inertia"][..., None] * j)
+
+
+def _rod(loop: ReferenceLoop, body: int, poses: Poses) -> tuple[Point, Point] | None:
+    """The ends of a rod of constant length that alone connects the joint of a body with those that
+    its loop does not determine; None without one."""
+    tips = ends(loop, poses)
+    if loop.cut.distance:
+        return (loop.paths[0], tips[0]), (loop.paths[1], tips[1])
+    pair = sorted({*loop.dependent} - {body})
+    side = 0 if pair[0] in loop.paths[0] else 1
+    path, other = loop.paths[side], loop.paths[1 - side]
+    start = path[: path.index(pair[0])]
+    if loop.cut.rows != len(loop.dependent) or [*path[len(start) :]] != pair:
+        return None
+    if body not in (*start, *other):
+        return None
+    return (start, poses[pair[0]].place), (other, tips[1 - side])
+
+
+def _rod_equation(
+    x: States, loop: ReferenceLoop, body: int, motor: DecimalArray
+) -> tuple[DecimalArray, DecimalArray] | None:
+    """Half the difference of the squares of a rod's length at a motor position and of its true
+    length, and the derivative in the coordinates; None without a rod."""
+    positions, rates = x.textbook.course.positions, _rates(x)
+    closed = _rod(loop, body, body_poses(x.mechanism, positions))
+    coordinates = [
+        motor if i == body else body_coordinate(x.mechanism, i, positions)
+        for i in range(1, len(x.mechanism.parts) + 1)
+    ]
+    poses = poses_at(x.mechanism, positions, coordinates)
+    moved = _rod(loop, body, poses)
+    if closed is None or moved is None:
+        return None
+    (first, a), (second, b) = moved
+    true, r = closed[0][1] - closed[1][1], a - b
+    row = np.full((*x.shape, x.n), Decimal(0), object)
+    for sign, path, point in ((1, first, a), (-1, second, b)):
+        for i in (i for i in path if i != body):
+            along = entries_array([sign * r.dot(poses[i].twist(point)[1])], x.shape, Decimal(0))
+            row = row + along * rates[..., i - 1, :]
+    return np.asarray((r.dot(r) - true.dot(true)) / 2), row
+
+
+@law("joint_step", "Newton's step on lengths of rods or positions of motors, least squares")
+def joint_step(x: States, joint: str) -> DecimalArray:
+    """Joint positions after a step."""
+    positions, loops = x.textbook.course.positions, x.mechanism.loops
+    matrix, left = _matrix(x, joint), np.full((*x.shape, x.n), Decimal(0), object)
+    places = _places(x, joint)
+    for body, k in places.items():
+        motor = x.given["q_m"][..., k]
+        loop = next((loop for loop in loops if body in loop.dependent), None)
+        away = body_coordinate(x.mechanism, body, positions) - motor
+        rod = None if loop is None else _rod_equation(x, loop, body, motor)
+        if rod is not None:
+            left[..., k], matrix[..., k, :] = rod
+        elif loop is not None and x.robot.model.body(body).freedom.turn is not ZERO:
+            left[..., k] = 2 * sin(away / 2) / cos(away / 2)
+        else:
+            left[..., k] = away
+    out, change = x.given["q"].copy(), _least_squares(matrix, left)
+    single = single_positions(coupling_of(x.robot.model))
+    for k in places.values():
+        out[..., single[k]] = out[..., single[k]] - change[..., k]
+    return out
