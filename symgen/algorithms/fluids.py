@@ -1,4 +1,4 @@
-"""Forces of a fluid on links: added mass, drag, buoyancy and a constant current.
+"""Forces of fluids on links: added mass, drag, buoyancy and a constant current.
 
 In the axes of a link, with ν_r its velocity relative to the fluid, the joints have to balance
 M_A ν̇_r + C_A(ν_r) ν_r + D(ν_r) ν_r and the buoyancy (Fossen, Handbook of Marine Craft Hydrodynamics
@@ -11,7 +11,7 @@ from typing import Final
 from symgen.algorithms.forward_kinematics import forward_kinematics, potential_per_mass
 from symgen.algorithms.motion import twists, unit_twists
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.fluid import LinkFluid
+from symgen.mechanics.fluid import LinkFluid, QuadraticDrag
 from symgen.mechanics.rigid_motion import (
     Motion,
     matvec,
@@ -21,7 +21,7 @@ from symgen.mechanics.rigid_motion import (
 )
 from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force, Twist, Vector
 from symgen.numbers.operations import sign
-from symgen.numbers.scalar import Coordinates, Scalar, dot, structural
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot, structural
 
 FORMULATIONS: Final = frozenset(
     (
@@ -38,22 +38,26 @@ def _constant(numbers: Sequence[float]) -> Vector:
     return Vector(*map(structural, numbers))
 
 
-def _momentum(fluid: LinkFluid, x: Twist) -> Force:
-    """M_A times a twist of the link."""
+def _times(rows: Sequence[Sequence[float]], x: Twist) -> Force:
+    """A constant 6 x 6 matrix times a twist of the link."""
     six = [*x.v, *x.w]
-    p = [dot([structural(m) for m in row], six) for row in fluid.rows]
+    p = [dot([structural(m) for m in row], six) for row in rows]
     return Force(Vector(*p[:3]), Vector(*p[3:]))
 
 
 def _drag(fluid: LinkFluid, x: Twist) -> Force:
-    """D(ν) ν with diagonal linear and quadratic coefficients."""
-    forces = [
-        structural(linear) * v + structural(quadratic) * (v * (sign(v) * v))
-        for linear, quadratic, v in zip(
-            fluid.linear_drag, fluid.quadratic_drag, (*x.v, *x.w), strict=True
-        )
-    ]
-    return Force(Vector(*forces[:3]), Vector(*forces[3:]))
+    """D(ν) ν."""
+    six = [*x.v, *x.w]
+    forces: list[Scalar] = [ZERO] * len(six)
+    for part in fluid.quadratic_drag:
+        forces[part.force] = forces[part.force] + _quadratic(part, six)
+    quadratic = Force(Vector(*forces[:3]), Vector(*forces[3:]))
+    return _times(fluid.drag_rows, x) + quadratic
+
+
+def _quadratic(part: QuadraticDrag, six: Sequence[Scalar]) -> Scalar:
+    speed = six[part.speed] if part.signed else sign(six[part.speed]) * six[part.speed]
+    return structural(part.coefficient) * (six[part.velocity] * speed)
 
 
 def fluid_forces(
@@ -77,7 +81,7 @@ def fluid_forces(
             current = matvec(transpose(rows), _constant(fluid.current))
         relative = Twist(at.w, at.v - current)
         change = Twist(motion.wd, motion.a - up - at.w.cross(at.v - current))
-        p, rate = _momentum(fluid, relative), _momentum(fluid, change)
+        p, rate = _times(fluid.mass_rows, relative), _times(fluid.mass_rows, change)
         inertial = Force(
             rate.linear + at.w.cross(p.linear),
             rate.angular + at.w.cross(p.angular) + relative.v.cross(p.linear),
@@ -96,7 +100,7 @@ def with_added_mass(system: CanonicalModel, q: Coordinates, matrix: list[Scalar]
     units, n, total = unit_twists(system, q), system.size, [*matrix]
     for x in system.fluids:
         columns = {j: twist_at_frame(u, x.pose) for j, u in units[x.body].items()}
-        momenta = {j: _momentum(x.fluid, u) for j, u in columns.items()}
+        momenta = {j: _times(x.fluid.mass_rows, u) for j, u in columns.items()}
         for j, u in columns.items():
             for k, p in momenta.items():
                 if k <= j:

@@ -123,8 +123,8 @@ class Link:
     name: str
     pose: Pose = Pose()
     parameters: tuple[float, ...] | None = None
-    fluid: LinkFluid | None = None
-    """The fluid around the link, None if the files give none."""
+    fluids: tuple[LinkFluid, ...] = ()
+    """The fluid around the link and its parts, empty if the files give none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,11 +103,12 @@ def canonical_model(
 
 def fluids_on_bodies(model: RigidBodyModel, layout: CanonicalModel) -> tuple[FluidOnBody, ...]:
     """The fluids around the moving links of a model, on the bodies of its canonical model."""
+    size = longest_joint_distance(model)
     return tuple(
-        FluidOnBody(i, layout.link_frames[link.name].pose, link.fluid)
+        FluidOnBody(i, _tidied(layout.link_frames[link.name].pose @ fluid.pose, size), fluid)
         for i, body in enumerate(model.bodies, 1)
         for link in body.links
-        if link.fluid is not None
+        for fluid in link.fluids
     )
 
 

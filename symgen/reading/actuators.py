@@ -234,7 +234,7 @@ class Drives:
     """The motors of several joints that the file of actuators has, by name."""
     root: Table | None = None
     """The root table of that file."""
-    fluids: Mapping[str, LinkFluid] = field(default_factory=dict)
+    fluids: Mapping[str, tuple[LinkFluid, ...]] = field(default_factory=dict)
     """The fluids around links that the file of actuators has, by link."""
 
     def ratio(self, joint: str) -> float | None:

@@ -243,14 +243,14 @@ def _links(
     part: RobotSubtree,
     placements: Mapping[str, tuple[str | None, Pose]],
     rounder: RightAngleSnapper,
-    fluids: Mapping[str, LinkFluid],
+    fluids: Mapping[str, tuple[LinkFluid, ...]],
 ) -> dict[str | None, list[Link]]:
     elements, links = part.links, dict[str | None, list[Link]]()
     for name, (carrier, pose) in placements.items():  # outward: a body's own link comes first
         if name != WORLD:
             parameters = _parameters(part, elements[name], rounder)
-            fluid = fluids.get(name, elements[name].fluid)
-            links.setdefault(carrier, []).append(Link(name, _plain(pose), parameters, fluid))
+            around = fluids.get(name, elements[name].fluids)
+            links.setdefault(carrier, []).append(Link(name, _plain(pose), parameters, around))
     return links
 
 

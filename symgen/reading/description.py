@@ -53,8 +53,8 @@ class LinkElement:
     name: str
     line: int
     inertial: Inertial | None = None
-    fluid: LinkFluid | None = None
-    """The fluid around the link, None if the file gives none."""
+    fluids: tuple[LinkFluid, ...] = ()
+    """The fluid around the link and its parts, empty if the file gives none."""
 
 
 MIN_RELATIVE_PIVOT: Final = 1e-9

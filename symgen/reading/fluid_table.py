@@ -3,7 +3,14 @@
 from collections.abc import Collection
 from typing import Final
 
-from symgen.mechanics.fluid import SIX, TRIANGLE, LinkFluid, triangle
+from symgen.mechanics.fluid import (
+    SIX,
+    TRIANGLE,
+    LinkFluid,
+    diagonal_matrix,
+    quadratic_terms,
+    triangle,
+)
 from symgen.reading.toml_reader import Table
 
 KEYS: Final = (
@@ -12,10 +19,10 @@ KEYS: Final = (
 )
 
 
-def of_links(table: Table, names: Collection[str]) -> dict[str, LinkFluid]:
+def of_links(table: Table, names: Collection[str]) -> dict[str, tuple[LinkFluid, ...]]:
     """The fluid of each link of a table ``[links]``. Raises RobotError."""
     table.only(names, "link")
-    return {name: _fluid(table.table(name)) for name in table.data}
+    return {name: (_fluid(table.table(name)),) for name in table.data}
 
 
 def _fluid(row: Table) -> LinkFluid:
@@ -23,23 +30,28 @@ def _fluid(row: Table) -> LinkFluid:
     density, volume = row.number("density", 0.0), row.number("volume", 0.0)
     if volume and density is None:
         raise row.error("volume", "needs density (kg/m^3), as in density = 1000.0")
+    linear, quadratic = _drag(row, "linear_drag"), _drag(row, "quadratic_drag")
     return LinkFluid(
         (density or 0.0) * (volume or 0.0),
         row.triple("centre_of_buoyancy") or (0.0, 0.0, 0.0),
         _added_mass(row),
-        _diagonal(row, "linear_drag"),
-        _diagonal(row, "quadratic_drag"),
+        linear,
+        quadratic_terms([quadratic[SIX * i : SIX * i + SIX] for i in range(SIX)]),
         row.triple("current") or (0.0, 0.0, 0.0),
     )
 
 
-def _diagonal(row: Table, key: str) -> tuple[float, ...]:
-    """Six coefficients of drag, not negative."""
+def _drag(row: Table, key: str) -> tuple[float, ...]:
+    """A matrix of drag from its diagonal, which is not negative, or from all of it."""
     if key not in row.data:
-        return (0.0,) * SIX
-    values = row.numbers(key, 0.0)
-    if len(values) != SIX:
-        raise row.error(key, f"has {len(values)} numbers; give {SIX}, linear ones first")
+        return (0.0,) * SIX**2
+    values = row.numbers(key)
+    if len(values) == SIX:
+        return diagonal_matrix(row.numbers(key, 0.0))
+    if len(values) != SIX**2:
+        raise row.error(
+            key, f"has {len(values)} numbers; give the diagonal (6) or the matrix row by row (36)"
+        )
     return tuple(values)
 
 

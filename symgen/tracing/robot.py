@@ -354,8 +354,13 @@ def dimensions(regroup: RegroupedModel) -> dict[str, int]:
 
 
 def check_fluid(model: RigidBodyModel, fluid: bool, friction: Sequence[str]) -> None:
-    """Raises OptionError for ``--fluid`` without a fluid, or with friction by load."""
-    if fluid and not any(link.fluid for body in model.bodies for link in body.links):
+    """Raises OptionError for ``--fluid`` without a fluid, with a fluid whose forces are not
+    supported, or with friction by load."""
+    around = [x for body in model.bodies for link in body.links for x in link.fluids]
+    trouble = next((x.trouble for x in around if x.trouble), "")
+    if fluid and trouble:
+        raise OptionError(f"--fluid: {trouble}")
+    if fluid and not around:
         raise OptionError(
             "--fluid: no moving link of this robot has a fluid around it; add <fluid_added_mass>, "
             "a plugin of Gazebo or [links.NAME] in the file of --actuators"

@@ -10,6 +10,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from symgen.reading.description import RobotDescription, check
 from symgen.reading.ignored_elements import IgnoredElement, notice_ignored
 from symgen.reading.mjcf.compiled_model import DOFS, WORDS, CompiledMjcf, elements
 from symgen.reading.mjcf.couplings import coupled, transmissions
+from symgen.reading.mjcf.medium import fluids
 from symgen.reading.xml_reader import XmlFile, XmlNode
 from symgen.reading.xml_text import file_bytes
 from symgen.text import shown
@@ -101,7 +103,9 @@ IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
     IgnoredElement(
         "warning",
         lambda r: (x for x in ("density", "viscosity") if getattr(r.model.opt, x)),
-        "{names} of the medium is ignored",
+        "{names} of the medium ignored; add --fluid to include the drag of links",
+        ("fluid",),
+        "the drag of links in the medium (--fluid)",
     ),
     IgnoredElement(
         "warning",
@@ -246,6 +250,8 @@ def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) 
     of that. Raises RobotError."""
     robot = CompiledMjcf(mujoco, model, root)
     links, joints, drives = elements(robot)
+    around = {name: fluids(robot, k) for k, name in enumerate(robot.bodies) if k}
+    links = tuple(replace(link, fluids=around.get(link.name, ())) for link in links)
     joints, loops = coupled(robot, joints)
     notice_ignored(root.with_label("<mujoco>"), IGNORED, robot)
     off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY

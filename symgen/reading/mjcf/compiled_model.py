@@ -18,6 +18,9 @@ WORDS: Final = ("floating", "ball", "prismatic", "revolute")
 DOFS: Final = (6, 3, 1, 1)
 """The number of velocities of joints of these types."""
 
+LISTED: Final = ("body", "joint", "freejoint", "geom", "connect", "weld")
+"""The elements of a file whose lines are known by name."""
+
 Elements = tuple[tuple[LinkElement, ...], tuple[JointElement, ...], tuple[DriveElement, ...]]
 
 
@@ -42,8 +45,8 @@ class CompiledMjcf:
 
     @cached_property
     def lines(self) -> dict[tuple[str, str], int]:
-        """The lines of bodies, joints and loops, by "body", "joint" or kind and name."""
-        elements = self.root.element.iter("body", "joint", "freejoint", "connect", "weld")
+        """The lines of bodies, joints, geoms and loops, by "body", "joint" or kind and name."""
+        elements = self.root.element.iter(*LISTED)
         nodes = (XmlNode(element, self.root.source, self.root.label) for element in elements)
         return {(x.tag.removeprefix("free"), x.element.get("name") or ""): x.line for x in nodes}
 
@@ -109,7 +112,7 @@ def _inertial(robot: CompiledMjcf, body: int, line: int) -> Inertial | None:
     xx, yy, zz = map(float, robot.model.body_inertia[body])
     if not (mass or xx or yy or zz):
         return None
-    frame = _pose(robot.model.body_ipos[body], robot.model.body_iquat[body])
+    frame = pose_of(robot.model.body_ipos[body], robot.model.body_iquat[body])
     return Inertial(line, origin_from_pose(frame, line), mass, (xx, 0.0, 0.0, yy, 0.0, zz))
 
 
@@ -118,13 +121,13 @@ def _chain(robot: CompiledMjcf, body: int, taken: set[str]) -> tuple[list[str], 
     model, name = robot.model, robot.bodies[body]
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
     at, below = (
-        _pose(model.body_pos[body], model.body_quat[body]),
+        pose_of(model.body_pos[body], model.body_quat[body]),
         robot.bodies[model.body_parentid[body]],
     )
     between, joints = list[str](), list[JointElement]()
     for joint in range(first, first + count):
         kind = WORDS[model.jnt_type[joint]]
-        anchor = _triple(model.jnt_pos[joint])
+        anchor = triple_of(model.jnt_pos[joint])
         if kind == WORDS[0]:
             at, anchor = Pose(), (0.0, 0.0, 0.0)  # its positions are those in the world
         last = joint == first + count - 1 and not any(anchor)
@@ -196,18 +199,20 @@ def _friction(robot: CompiledMjcf, joint: int) -> PerCoordinate:
     return merged([0.0] * translation + losses[translation:])
 
 
-def _pose(position: Any, quaternion: Any) -> Pose:
+def pose_of(position: Any, quaternion: Any) -> Pose:
+    """The pose of a position and a quaternion w, x, y, z of MuJoCo."""
     w, x, y, z = map(float, quaternion)
-    return Pose(rotation_from_quaternion(w, x, y, z), _triple(position))
+    return Pose(rotation_from_quaternion(w, x, y, z), triple_of(position))
 
 
-def _triple(numbers: Any) -> Triple:
+def triple_of(numbers: Any) -> Triple:
+    """Three numbers of an array of MuJoCo."""
     x, y, z = (float(n) + 0.0 for n in numbers)
     return x, y, z
 
 
 def _unit(numbers: Any) -> Triple:
-    axis = _triple(numbers)
+    axis = triple_of(numbers)
     length = norm(*axis)
     x, y, z = axis if length == 1 else tuple(a / length for a in axis)
     return x, y, z

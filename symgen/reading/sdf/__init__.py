@@ -211,7 +211,7 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
         frames.add_world(outer)
     around = fluids(outer.node, inside)
     links = [
-        replace(link, fluid=around.get(link.name))
+        replace(link, fluids=around.get(link.name, ()))
         for scope in inside
         for link in link_elements(scope)
     ]

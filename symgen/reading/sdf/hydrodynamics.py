@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from symgen.mechanics.fluid import SIX, TRIANGLE, LinkFluid, triangle
+from symgen.mechanics.fluid import SIX, TRIANGLE, LinkFluid, QuadraticDrag, triangle
 from symgen.mechanics.pose import Triple
 from symgen.numbers.scalar import dot
 from symgen.reading.sdf.scopes import Scope, flag, number, pose, text
@@ -21,12 +21,12 @@ AXES: Final = "xyzpqr"
 SPEEDS: Final = ("U", "V", "W", "P", "Q", "R")
 FORCES: Final = ("x", "y", "z", "k", "m", "n")
 """The speeds and forces of the hydrodynamics plugin."""
-COEFFICIENT: Final = re.compile(r"([xyzkmn])(Dot|)([UVWPQR])(abs([UVWPQR]))?")
+COEFFICIENT: Final = re.compile(r"([xyzkmn])(Dot|)([UVWPQR])(?:(abs|)([UVWPQR]))?")
 WATER: Final = 1000.0
 """The density of Gazebo's buoyancy plugin where a file gives none (kg/m³)."""
 
 
-def fluids(world: XmlNode, scopes: Sequence[Scope]) -> dict[str, LinkFluid]:
+def fluids(world: XmlNode, scopes: Sequence[Scope]) -> dict[str, tuple[LinkFluid, ...]]:
     """The fluid around each link that a file gives one. Raises RobotError."""
     found: dict[str, LinkFluid] = {}
     density = _density(world)
@@ -42,7 +42,7 @@ def fluids(world: XmlNode, scopes: Sequence[Scope]) -> dict[str, LinkFluid]:
                 raise plugin.error(f"names the link '{name}', which the model does not have")
             key = scope.prefix + name
             found[key] = _moving(plugin, found.get(key, LinkFluid()))
-    return found
+    return {name: (fluid,) for name, fluid in found.items()}
 
 
 def is_hydrodynamics(node: XmlNode) -> bool:
@@ -113,8 +113,10 @@ def _volume(collision: XmlNode) -> tuple[float, Triple]:
 def _moving(plugin: XmlNode, fluid: LinkFluid) -> LinkFluid:
     """The fluid with the coefficients of a hydrodynamics plugin. Raises RobotError."""
     added = [[0.0] * SIX for _ in range(SIX)]
-    linear, quadratic = [0.0] * SIX, [0.0] * SIX
+    linear, quadratic = [0.0] * SIX**2, list[QuadraticDrag]()
     for node in plugin:
+        if node.tag.startswith("lookup_current_"):
+            raise node.error(f"<{node.tag}> is not supported; give <default_current>")
         found = COEFFICIENT.fullmatch(node.tag)
         if found is None:
             continue
@@ -122,16 +124,18 @@ def _moving(plugin: XmlNode, fluid: LinkFluid) -> LinkFluid:
         value = node.content()
         if found[2]:
             added[i][j] = -value
-        elif value and (i != j or (found[5] and found[5] != found[3])):
-            raise node.error("is not on the diagonal of the damping, which is not supported")
-        elif found[4]:
-            quadratic[i] = -value
+        elif found[5]:
+            speed, signed = SPEEDS.index(found[5]), not found[4]
+            quadratic += [QuadraticDrag(i, j, speed, -value, signed)] if value else []
         else:
-            linear[i] = -value
+            linear[SIX * i + j] = -value
     if any(added[i][j] != added[j][i] for i, j in triangle()):
         raise plugin.error("its added mass is not symmetric; give xDotV and yDotU alike")
-    given = any(x for row in added for x in row) and not flag(plugin, "disable_added_mass")
-    mass = tuple(added[i][j] for i, j in triangle()) if given else (0.0,) * TRIANGLE
+    off = {flag(plugin, f"disable_{part}") for part in ("added_mass", "coriolis")}
+    given = any(x for row in added for x in row)
+    if given and len(off) > 1:
+        raise plugin.error("<disable_added_mass> and <disable_coriolis> must have the same value")
+    mass = (0.0,) * TRIANGLE if off == {True} else tuple(added[i][j] for i, j in triangle())
     current = plugin.only("default_current")
     x, y, z = fluid.current if current is None else current.contents(3)
     return replace(
