@@ -4,6 +4,7 @@ inertias of the links of a body."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from symgen.errors import Notice, OptionError, SourceLocation
@@ -35,6 +36,7 @@ from symgen.reading.subtree import (
     subtree_of,
     with_floating_base,
     with_kept_joints,
+    with_turned_currents,
 )
 
 MAX_SNAP_TOLERANCE = 0.1
@@ -112,9 +114,9 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
     part = with_floating_base(part) if wanted.base == "floating" else part
     part = with_kept_joints(part, wanted.keep_fixed)
     _check_supported(part)
-    gravity, fall = gravity_in_root(
-        part, wanted.gravity, lambda joint: joint_pose(part, joint, rounder)
-    )
+    pose_of = partial(joint_pose, part, rounder=rounder)
+    gravity, fall = gravity_in_root(part, wanted.gravity, pose_of)
+    part = with_turned_currents(part, pose_of)
     drives = drives_of(part.robot, wanted.drive_file, wanted.rotors)
     part, motors = motors_of(part, drives, wanted.coordinates, every_motor)
     model = model_of(part, gravity, rounder, drives, motors)

@@ -8,6 +8,7 @@ from heapq import heapify, heappop, heappush
 from typing import Final, Literal
 
 from symgen.errors import Notice, OptionError
+from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
 from symgen.reading.description import (
     JointElement,
@@ -241,7 +242,7 @@ def extract_subtree(robot: RobotDescription, root: str | None, tip: str | None) 
         links=tuple(part.links.values()),
         joints=tuple(joint for joint in robot.joints if joint.name in names),
         drives=tuple(drive for drive in robot.drives if drive.joint in names),
-        tilts=((part.root, _rotation_in_world(part)),),
+        tilts=((part.root, rotation_in_world(part)),),
         transmissions=tuple(t for t in robot.transmissions if names.issuperset(t.joints)),
         loops=tuple(loop for loop in robot.loops if {*part.links}.issuperset(loop.links)),
     )
@@ -259,14 +260,43 @@ def _check_leaders(part: RobotSubtree, names: set[str]) -> None:
             )
 
 
-def _rotation_in_world(part: RobotSubtree) -> Matrix3:
-    """The rotation of the part's root in the world of the file."""
-    robot, above, rounder = part.robot, above_root(part), RightAngleSnapper(DEFAULT_SNAP_TOLERANCE)
-    pose = Pose(robot.tilt(above[0].parent) if above else robot.tilt(part.root))
+def _at_zero(part: RobotSubtree, joint: JointElement) -> Pose:
+    """The rotation of a joint's child link in its parent link at position 0."""
+    place, element = part.robot.place(joint.origin.line), f"joint '{shown(joint.name)}'"
+    rounder = RightAngleSnapper(DEFAULT_SNAP_TOLERANCE)
+    return Pose(rounder.rotation(joint.origin.rpy, place, element))
+
+
+def rotation_in_world(
+    part: RobotSubtree, pose_of: Callable[[JointElement], Pose] | None = None
+) -> Matrix3:
+    """The rotation of the part's root in the world of the file. `pose_of` gives the pose of a
+    joint's child link in its parent link, by default that at position 0."""
+    above = above_root(part)
+    pose = Pose(part.robot.tilt(above[0].parent if above else part.root))
     for joint in above:
-        place, element = robot.place(joint.origin.line), f"joint '{shown(joint.name)}'"
-        pose = pose @ Pose(rounder.rotation(joint.origin.rpy, place, element))
+        turn = pose_of(joint) if pose_of is not None else _at_zero(part, joint)
+        pose = pose @ Pose(turn.rotation)
     return pose.rotation
+
+
+def with_turned_currents(
+    part: RobotSubtree, pose_of: Callable[[JointElement], Pose]
+) -> RobotSubtree:
+    """The part with the currents of its file, which are in the axes of the world, in those of its
+    root."""
+    if not any(any(fluid.current) for link in part.robot.links for fluid in link.fluids):
+        return part
+    turned = rotation_in_world(part, pose_of)
+    links = (
+        replace(link, fluids=tuple(_in_axes(turned, fluid) for fluid in link.fluids))
+        for link in part.robot.links
+    )
+    return replace(part, robot=replace(part.robot, links=tuple(links)))
+
+
+def _in_axes(turned: Matrix3, fluid: LinkFluid) -> LinkFluid:
+    return replace(fluid, current=_inside(turned, fluid.current))
 
 
 # -- gravity ---------------------------------------------------------------------------------------
