@@ -15,9 +15,10 @@ from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links, moving_joints
 from symgen.text import cited, repeated, shown
+from symgen.tracing.fluid_support import check_fluid
 from symgen.tracing.request import FunctionRequest, check_axes, check_support, known_links
 from symgen.tracing.request import thrusters as thrusters_of
-from symgen.tracing.robot import ParametricModel, check_coefficients, check_fluid
+from symgen.tracing.robot import ParametricModel, check_coefficients
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 """What is computed where nothing else is asked for: a module small enough to be read."""

@@ -353,22 +353,6 @@ def dimensions(regroup: RegroupedModel) -> dict[str, int]:
     return Sizes(regroup)
 
 
-def check_fluid(model: RigidBodyModel, fluid: bool, friction: Sequence[str]) -> None:
-    """Raises OptionError for ``--fluid`` without a fluid, with a fluid whose forces are not
-    supported, or with friction by load."""
-    around = [x for body in model.bodies for link in body.links for x in link.fluids]
-    trouble = next((x.trouble for x in around if x.trouble), "")
-    if fluid and trouble:
-        raise OptionError(f"--fluid: {trouble}")
-    if fluid and not around:
-        raise OptionError(
-            "--fluid: no moving link of this robot has a fluid around it; add <fluid_added_mass>, "
-            "a plugin of Gazebo or [links.NAME] in the file of --actuators"
-        )
-    if fluid and {"load", "presliding_load"} & {*friction}:
-        raise OptionError("--fluid and --friction load: remove one of them")
-
-
 def check_coefficients(
     model: RigidBodyModel, laws: Iterable[str], inputs: bool, width: float
 ) -> None:

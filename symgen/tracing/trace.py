@@ -11,7 +11,6 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from symgen.algorithms.fluids import FORMULATIONS, WITHOUT_FORCES
 from symgen.algorithms.registry import INPUTS, Formulation, Quantity
 from symgen.compiler.dump import dump
 from symgen.compiler.objective import Objective
@@ -20,6 +19,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.text import quoted
+from symgen.tracing.fluid_support import with_fluids
 from symgen.tracing.function import Function, traced
 from symgen.tracing.physical_inertia import check_physical_inertia
 from symgen.tracing.request import FunctionRequest, of_robot
@@ -207,27 +207,12 @@ def _combinations(
     return list(product(*allowed))
 
 
-def _with_fluids(
-    q: Quantity, named: Sequence[Formulation], layout: CanonicalModel
-) -> list[Formulation]:
-    """The formulations that contain the forces of the fluids of a robot. Raises OptionError."""
-    if layout.fluids and layout.coupling.loops:
-        raise OptionError("--fluid: robots with closed loops are not supported; cut the loops")
-    known = FORMULATIONS | WITHOUT_FORCES
-    fit = [f for f in named if f.name.partition("/")[0] in known]
-    if layout.fluids and not fit:
-        raise OptionError(
-            f"--fluid: {q.name} does not support the forces of fluids; remove it or --fluid"
-        )
-    return fit if layout.fluids else [*named]
-
-
 def _chosen(q: Quantity, name: str | None, layout: CanonicalModel) -> Sequence[Formulation]:
     named = [f for f in q.formulations if name in (None, f.name)]
     if not named:
         names = ", ".join(f.name for f in q.formulations)
         raise OptionError(f"{q.name} has no formulation {quoted([str(name)])}; there are {names}")
-    named = _with_fluids(q, named, layout)
+    named = with_fluids(q, named, layout)
     suited = [f for f in named if f.applicable(layout)]
     if not suited:
         raise OptionError(

@@ -1,10 +1,10 @@
 """The medium of an MJCF file, `<option density viscosity wind>`, as fluids around links.
 
-MuJoCo has two models of it (Computation chapter of its documentation, Fluid forces). The inertia box
-is read: drag on the box of uniform density that has the mass and inertia of a body, in its principal
-axes at its centre of mass. Of the ellipsoids of geoms (`fluidshape="ellipsoid"`) only the viscous
-drag is read: the rest is not a polynomial in the velocities, and its added mass has no part that is
-proportional to accelerations. Neither model has buoyancy."""
+MuJoCo has two models of it (Fluid forces in the chapter Computation of its documentation). The
+inertia box is read: drag on the box of uniform density that has the mass and inertia of a body, in
+its principal axes at its centre of mass. Of the ellipsoids of geoms (`fluidshape="ellipsoid"`) only
+the viscous drag is read: the rest is not a polynomial in the velocities, and its added mass has no
+part that is proportional to accelerations. Neither model has buoyancy."""
 
 from collections.abc import Iterator
 from dataclasses import replace
