@@ -9,6 +9,7 @@ beyond any of 81 robots of example-robot-data and icub-models (docs/inputs.md)."
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from math import hypot, sqrt
 from typing import Final
 
@@ -235,7 +236,9 @@ def extents(model: RigidBodyModel) -> list[Extent]:
             continue
         heavy = [link for link in body.links if any(link.parameters or ())]
         mass = sum((link.parameters or (0.0,))[0] for link in heavy)
-        around = max(_around(body, carried[i], heavy), default=0.0)
+        ends = (end for c in model.closures for end in zip(c.bodies, c.points, strict=True))
+        pins = (hypot(*point) for k, point in ends if k == i)
+        around = max(chain(_around(body, carried[i], heavy), pins), default=0.0)
         moment = principal_moments(heavy)[-1] if heavy else 0.0
         gyration = sqrt(max(moment, 0.0) / mass) if mass > 0 else 0.0
         reach = max(far[i] + around, gyration)

@@ -26,7 +26,8 @@ STATES = 3
 ALL = LOOPS | SPATIAL
 
 
-FILES = ("robots/excavator.urdf", "robots/five_bar.urdf", "robots/palletiser.urdf")
+NAMES = ("excavator", "five_bar", "palletiser", "ankle", "three_rrr", "stewart")
+FILES = tuple(f"robots/{name}.urdf" for name in NAMES)
 
 
 @cache

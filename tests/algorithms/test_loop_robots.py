@@ -48,12 +48,50 @@ def test_cylinders_of_the_excavator_are_as_long_as_their_pins_are_apart() -> Non
         assert k == pytest.approx([0, 0, by_stick[1], 0], abs=1e-9)
 
 
+def test_rods_of_the_ankle_have_their_lengths() -> None:
+    """Motor angles against the distance from crank to foot; at 0 all joints are at 0. Steps from
+    the angles of motors find pitch and roll again."""
+    motors = "left_motor,right_motor"
+    names = (f"motor_motion:{motors}", f"joint_step:{motors}")
+    arm = symgen.Robot(robot_file("ankle"), root="shin").compile(*names)
+    move, step = (getattr(arm, name.replace(":", "_").replace(",", "_")) for name in names)
+    assert np.concatenate(move([0, 0], [0, 0])) == pytest.approx([0] * 4, abs=1e-14)
+    for pitch, roll in ((0.3, -0.2), (-0.5, 0.25), (0.0, 0.4)):
+        angles, _ = move([pitch, roll], [0.0, 0.0])
+        turn = np.array([[cos(pitch), 0, sin(pitch)], [0, 1, 0], [-sin(pitch), 0, cos(pitch)]])
+        turn = turn @ [[1, 0, 0], [0, cos(roll), -sin(roll)], [0, sin(roll), cos(roll)]]
+        for angle, y, length in zip(angles, (0.045, -0.045), (0.27, 0.18), strict=True):
+            crank = np.array([-0.05 * cos(angle), y, length + 0.05 * sin(angle)])
+            assert np.linalg.norm(turn @ [-0.05, y, 0] - crank) == pytest.approx(length, abs=1e-14)
+        q = np.array([pitch + 0.02, roll - 0.02])
+        for _ in range(3):
+            q = step(q, angles)
+        assert q == pytest.approx([pitch, roll], abs=1e-13)
+
+
+@pytest.mark.parametrize("k", range(6))
+def test_legs_of_the_stewart_platform_are_as_long_as_their_ends_are_apart(k: int) -> None:
+    """The change of the length from that at 0, and its derivative by z."""
+    arm, at = robot("stewart"), np.deg2rad([50, 70, 170, 190, 290, 310])
+    ends = np.deg2rad([10, 110, 130, 230, 250, 350])[k]
+    foot = np.array([*np.round(0.3 * np.array([cos(at[k]), sin(at[k])]), 4), 0])
+    lug = np.array([*np.round(0.2 * np.array([cos(ends), sin(ends)]), 4), 0.4])
+    function, place = arm.trace(f"transmission:leg{k + 1}"), np.array([0.03, -0.02, 0.05])
+    x, _, row = function.run(q=[*place.tolist(), 0.0, 0.0, 0.0], qd=[0.0] * 6).values()
+    away = lug + place - foot
+    assert x[0] == pytest.approx(np.linalg.norm(away) - np.linalg.norm(lug - foot), abs=1e-15)
+    assert row[:3] == pytest.approx(away / np.linalg.norm(away), abs=1e-14)
+
+
 @pytest.mark.parametrize(
     ("name", "coordinates", "operations"),
     [
         ("excavator", ("swing", "boom", "stick", "bucket"), 640),
         ("palletiser", ("waist", "upper_arm", "lever", "flange"), 1064),
         ("five_bar", ("left_motor", "right_motor"), 202),
+        ("ankle", ("knee", "pitch", "roll"), 866),
+        ("three_rrr", ("x", "y", "turn"), 670),
+        ("stewart", ("x", "y", "z", "yaw", "pitch", "roll"), 4354),
     ],
 )
 def test_coordinates_and_operations(
@@ -64,12 +102,13 @@ def test_coordinates_and_operations(
     assert arm.trace("forward_dynamics").counts.total <= operations
 
 
-@pytest.mark.parametrize("name", ["excavator", "palletiser", "five_bar"])
+@pytest.mark.parametrize("name", ["excavator", "palletiser", "five_bar", "ankle", "three_rrr"])
 def test_power_of_the_joint_forces_is_the_rate_of_the_energy(name: str) -> None:
     """τ·q̇ against central differences of kinetic and potential energy along a motion."""
     arm = robot(name).compile("inverse_dynamics", "kinetic_energy", "potential_energy")
     n, rng, h = robot(name).dof, np.random.default_rng(1), 1e-5
-    start = {"excavator": [0, 0.4, -1.2, 0], "five_bar": [-0.3, 0.2]}.get(name, [0.1] * n)
+    starts = {"excavator": [0, 0.4, -1.2, 0], "five_bar": [-0.3, 0.2], "three_rrr": [0.03] * 3}
+    start = starts.get(name, [0.1] * n)
     q, qd, qdd = np.array(start, float), rng.uniform(-1, 1, n), rng.uniform(-1, 1, n)
 
     def energy(t: float) -> float:
