@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.mechanics.kinematic_loop import GOOD_SINE, MIN_SINE, SAMPLES
+from symgen.mechanics.kinematic_loop import MIN_SINE, SAMPLES
 from symgen.numbers.scalar import plain
 from symgen.text import shown
 
@@ -58,15 +58,15 @@ def _center(coupling: Any) -> tuple[float, ...]:
         if b in held or drives[b - 1].terms
     }
     best = tuple(closed(coupling, [start.get(k, 0.0) for k in range(coupling.positions)]))
-    trial = best
+    sine, good = coupling.sine(best), min(loop.good_sine for loop in coupling.loops)
     for _ in range(SAMPLES):
-        if coupling.sine(trial) > coupling.sine(best):
-            best = trial
-        if coupling.sine(best) >= GOOD_SINE:
+        if sine >= good:
             break
         drawn = [round(random.uniform(-3.14, 3.14), 4) for _ in best]
         trial = tuple(closed(coupling, [start.get(k, x) for k, x in enumerate(drawn)]))
-    if coupling.sine(best) < MIN_SINE:
+        moved = coupling.sine(trial)
+        best, sine = (trial, moved) if moved > sine else (best, sine)
+    if sine < MIN_SINE:
         names = ", ".join(c.name for loop in coupling.loops for c in loop.closures)
         raise OptionError(
             f"the closed loops of this robot ({shown(names)}) do not close at any of {SAMPLES} "

@@ -62,7 +62,15 @@ class Rod:
     """The joint that keeps a constant distance between the ends of its loop."""
 
     cut: CutSides
-    place: Place
+    third: Place
+
+    def points(self, x: Positions) -> list[Vector]:
+        """The two points, by the side of the loop."""
+        return [walk(side, x)[1] for side in self.cut.sides]
+
+    def square(self, x: Positions) -> Scalar:
+        """The square of the distance of the two points."""
+        return self.cut.closure.length**2
 
     @property
     def struts(self) -> dict[int, CutSides]:
@@ -71,10 +79,9 @@ class Rod:
 
     def __call__(self, x: Positions) -> dict[int, Any]:
         """The position of the joint."""
-        (s, k), sides, closure = self.place, self.cut.sides, self.cut.closure
-        far = walk(sides[1 - s], x)[1]
-        square, count = closure.length**2, len(sides[s].hinges)
-        angle = to_distance(sides[s], x, k, count, far, square, closure.branch)
+        (s, k), sides, sign = self.third, self.cut.sides, self.cut.closure.branch
+        far, count = walk(sides[1 - s], x)[1], len(sides[s].hinges)
+        angle = to_distance(sides[s], x, k, count, far, self.square(x), sign)
         return {sides[s].hinges[k].body: angle}
 
 
@@ -105,8 +112,25 @@ class Leg:
         sides, (side, k) = self.cut.sides, self.third
         sign = 1 if self.cut.closure.branch > 0 else -1
         found = {sides[side].hinges[k].body: self._third(x, sign)}
-        known = {**x, **found}
-        return found | self.pointed(known, walk(sides[1 - self.pair[0]], known)[1])
+        return found | self.pointed({**x, **found})
+
+    def points(self, x: Positions) -> list[Vector]:
+        """The point at which the axes of the pair intersect and the end of the leg, by the side of
+        the loop."""
+        counts = [self.pair[1] if s == self.pair[0] else None for s in (0, 1)]
+        sides = zip(self.cut.sides, counts, strict=True)
+        return [walk(side, x, count)[1] for side, count in sides]
+
+    def square(self, x: Positions) -> Scalar:
+        """The square of the distance of the two points."""
+        arm = self._arm(x)
+        return arm.dot(arm)
+
+    def _arm(self, x: Positions) -> Vector:
+        """From one to the other point, in the axes of the pair's second body."""
+        s, j = self.pair
+        chain = self.cut.sides[s]
+        return walk(_beyond(chain, j + 1, len(chain.hinges)), x)[1]
 
     def _third(self, x: Positions, sign: int) -> Any:
         (s, j), (side, k) = self.pair, self.third
@@ -118,23 +142,21 @@ class Leg:
             behind = _beyond(chain, j + 1, count)
             n = len(behind.hinges)
             return to_distance(behind, x, k - j - 2, n, ZERO_VECTOR, away.dot(away), sign)
-        arm = walk(_beyond(chain, j + 1, count), x)[1]
         if side == s:
-            return to_distance(chain, x, k, j, walk(other, x)[1], arm.dot(arm), sign)
+            return to_distance(chain, x, k, j, walk(other, x)[1], self.square(x), sign)
         center = walk(chain, x, j)[1]
-        return to_distance(other, x, k, len(other.hinges), center, arm.dot(arm), sign)
+        return to_distance(other, x, k, len(other.hinges), center, self.square(x), sign)
 
-    def pointed(self, x: Positions, target: Vector) -> dict[int, Any]:
-        """The positions of the pair at which the end of the leg is at a target."""
+    def pointed(self, x: Positions) -> dict[int, Any]:
+        """The positions of the pair at which the leg's end is where the other side has it."""
         s, j = self.pair
-        side = self.cut.sides[s]
+        side, points, arm = self.cut.sides[s], self.points(x), self._arm(x)
         first, second = side.hinges[j], side.hinges[j + 1]
-        arm = walk(_beyond(side, j + 1, len(side.hinges)), x)[1]
         run = j
         while run and side.hinges[run].rotation is None and not side.hinges[run - 1].slides:
             run -= 1
         rows = turned(walk(side, x, run)[2], side.hinges[run].rotation)
-        to = _back(rows, target - walk(side, x, j)[1])
+        to = _back(rows, points[1 - s] - points[s])
         before = (second.rotation or Rotation.by(AXES)).rows
         height = before[2]
         sign = -1 if abs(self.cut.closure.branch) == 1 else 1

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.mechanics.canonical_frames import tidy
+from symgen.mechanics.canonical_frames import pose_of_steps, tidy
 from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import LoopError
 from symgen.mechanics.leg_positions import leg_of
@@ -23,8 +23,12 @@ from symgen.mechanics.spatial_loop import (
     SpatialHinge,
     SpatialLoop,
 )
+from symgen.mechanics.sphere_positions import tripod_of
 from symgen.numbers.decimals import norm
 from symgen.numbers.scalar import ZERO, plain
+
+CARRIER: Final = Pose()
+"""The axes of the carrier of a loop."""
 
 
 def spatial_loop(model: RigidBodyModel, closures: Sequence[Closure]) -> SpatialLoop:
@@ -33,9 +37,22 @@ def spatial_loop(model: RigidBodyModel, closures: Sequence[Closure]) -> SpatialL
     cuts = tuple(cut_sides(model, closure) for closure in closures)
     if all(closure.newton for closure in closures):
         return with_elimination(NewtonLoop(cuts))
-    if len(cuts) > 1:
-        raise LoopError("it and other loops determine each other's joints")
-    return with_elimination(SpatialLoop(cuts, leg_of(cuts[0])))
+    turned = tuple(cut_sides(model, cut.closure, _straight_axes(cut)) for cut in cuts)
+    law = leg_of(turned[0]) if len(cuts) == 1 else tripod_of(cuts)
+    return with_elimination(SpatialLoop(turned, law))
+
+
+def _straight_axes(cut: CutSides) -> Pose:
+    """Axes of the carrier that have z along the first joint that turns on the side of a loop with
+    most dependent joints: the velocities of its leg have zeros there."""
+    dependent = {*cut.closure.dependent}
+    side = max(cut.sides, key=lambda s: len({h.body for h in s.hinges} & dependent))
+    axes = Pose()
+    for hinge in side.hinges:
+        axes = axes @ pose_of_steps((hinge.rotation,) if hinge.rotation else ())
+        if not hinge.slides:
+            return axes
+    return Pose()
 
 
 def with_elimination(loop: SpatialLoop) -> SpatialLoop:
@@ -75,10 +92,11 @@ def newton_dependent(
     return tuple(sorted(free[k] for k in chosen))
 
 
-def cut_sides(model: RigidBodyModel, closure: Closure) -> CutSides:
-    """The two chains of a closure. Raises LoopError for joints of several coordinates."""
+def cut_sides(model: RigidBodyModel, closure: Closure, axes: Pose = CARRIER) -> CutSides:
+    """The two chains of a closure, in axes of its carrier. Raises LoopError for joints of several
+    coordinates."""
     first, second = (
-        _side(model, path, Pose(rotation, point))
+        _side(model, path, Pose(rotation, point), axes)
         for path, rotation, point in zip(
             paths_of(model, closure.bodies), closure.rotations, closure.points, strict=True
         )
@@ -86,8 +104,8 @@ def cut_sides(model: RigidBodyModel, closure: Closure) -> CutSides:
     return CutSides(closure, (first, second))
 
 
-def _side(model: RigidBodyModel, path: Sequence[int], cut: Pose) -> Side:
-    axes, hinges = Pose(), []
+def _side(model: RigidBodyModel, path: Sequence[int], cut: Pose, axes: Pose) -> Side:
+    hinges = list[SpatialHinge]()
     size = max((norm(*model.body(i).pose.position) for i in path), default=0.0)
     size = max(size, norm(*cut.position)) or 1.0
     for i in path:

@@ -143,7 +143,7 @@ def _closure(
     reasons = list[str]()
     for dependent in choices:
         try:
-            found = _assembled(model, replace(closure, dependent=dependent), loop.branch)
+            (found,) = _assembled(model, [replace(closure, dependent=dependent)], loop.branch)
         except LoopError as error:
             reasons.append(str(error))
             continue
@@ -178,20 +178,24 @@ def _newton_dependent(
         raise _error(robot, loop, str(error)) from None
 
 
-def _assembled(model: RigidBodyModel, closure: Closure, branch: int) -> Closure:
-    """The closure on a branch, by default on the one on which the dependent joints are nearest to
-    0. Raises LoopError where its positions have no closed form."""
-    distances, reasons, known = dict[int, float](), list[LoopError](), branches(closure)
+def _assembled(
+    model: RigidBodyModel, group: Sequence[Closure], branch: int, k: int = 0
+) -> list[Closure]:
+    """Closures that are solved together, of which one is on a branch, by default on the one on
+    which the dependent joints are nearest to 0. Raises LoopError where their positions have no
+    closed form."""
+    distances, reasons, known = dict[int, float](), list[LoopError](), branches(group[k])
     if branch and branch not in known:
         raise LoopError(f"branch is {branch}; give {' or '.join(map(str, known))}")
+    trials = {b: [*group[:k], replace(group[k], branch=b), *group[k + 1 :]] for b in known}
     for trial in (branch,) if branch else known:
         try:
-            distances[trial] = _distance(model, replace(closure, branch=trial))
+            distances[trial] = _distance(model, trials[trial])
         except LoopError as error:
             reasons.append(error)
     if not distances:
         raise reasons[0]
-    return replace(closure, branch=min(distances, key=distances.__getitem__))
+    return trials[min(distances, key=distances.__getitem__)]
 
 
 def _dependent(
@@ -237,9 +241,9 @@ def _check_dependent(
         )
 
 
-def _distance(model: RigidBodyModel, closure: Closure) -> float:
+def _distance(model: RigidBodyModel, group: Sequence[Closure]) -> float:
     """How far the dependent joints of an assembly are from 0, where files mostly draw them."""
-    loop = loop_of(model, [closure])
+    loop = loop_of(model, group)
     positions = loop.values(loop.sample)
     distance: float = sum_in_order(map(abs, positions.values()), 0.0)
     return distance
@@ -249,17 +253,19 @@ def _ordered(
     robot: RobotDescription, model: RigidBodyModel, closures: Sequence[Closure]
 ) -> tuple[Closure, ...]:
     """The closures, each after those that determine joints of its chains. Raises RobotError for
-    loops that determine each other's joints."""
+    loops that determine each other's joints and have no closed form."""
     ordered = groups(model, closures)
-    for group in ordered:
+    loops = {loop.name: loop for loop in robot.loops}
+    for k, group in enumerate(ordered):
         if len(group) > 1 and not all(closure.newton for closure in group):
-            loop = next(x for x in robot.loops if x.name == group[0].name)
-            raise _error(
-                robot,
-                loop,
-                f"and other loops determine each other's joints ({quoted(c.name for c in group)})"
-                "; name other dependent joints, so that one can be solved after the other",
-            )
+            try:
+                for n, closure in enumerate(group):
+                    group = _assembled(model, group, loops[closure.name].branch, n)
+            except LoopError as error:
+                names = quoted(closure.name for closure in group)
+                message = f"{error} ({names}); name other dependent joints"
+                raise _error(robot, loops[group[0].name], message) from None
+            ordered[k] = group
     return tuple(chain(*ordered))
 
 

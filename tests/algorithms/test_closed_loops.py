@@ -193,6 +193,9 @@ def test_energy_is_kept_over_ten_seconds() -> None:
         ("ankle", "mass_matrix", 408),
         ("ankle", "forward_dynamics", 1068),
         ("3-RRR", "forward_dynamics", 640),
+        ("delta", "inverse_dynamics", 972),
+        ("delta", "mass_matrix", 826),
+        ("delta", "forward_dynamics", 1398),
     ],
 )
 def test_operations_do_not_rise(name: str, quantity: str, operations: int) -> None:
@@ -201,7 +204,13 @@ def test_operations_do_not_rise(name: str, quantity: str, operations: int) -> No
 
 @pytest.mark.parametrize(
     ("name", "of_tree", "of_loop"),
-    [("four-bar", 29, 26), ("skew", 31, 28), ("ankle", 39, 36), ("3-RRR", 17, 14)],
+    [
+        ("four-bar", 29, 26),
+        ("skew", 31, 28),
+        ("ankle", 39, 36),
+        ("3-RRR", 17, 14),
+        ("delta", 42, 39),
+    ],
 )
 def test_base_parameters_are_fewer_than_those_of_the_tree(
     name: str, of_tree: int, of_loop: int

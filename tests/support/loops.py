@@ -195,7 +195,38 @@ def three_rrr(closed: bool = True) -> Any:
     return arm
 
 
-SPATIAL = {"ankle": ankle, "stewart": stewart, "3-RRR": three_rrr}
+def delta(closed: bool = True, arms: bool = True, rods: bool = False, **options: Any) -> Any:
+    """A platform that stays parallel to its base on three arms with rods on universal joints, or
+    with massless `rods`; the `arms` or the platform's positions are independent."""
+    masses = {f"arm{k}": 0.4 for k in range(3)} | {"platform": 0.3}
+    for k in range(0 if rods else 3):
+        masses |= {f"cross{k}": 0.02, f"rod{k}": 0.15}
+    arm = _with_links(symgen.Builder("delta").link("base").link("px").link("py"), masses, 12)
+    arm = arm.joint("x", "prismatic", "base", "px", (0, 0, -0.4), axis=(1, 0, 0))
+    arm = arm.joint("y", "prismatic", "px", "py", axis=(0, 1, 0))
+    arm = arm.joint("z", "prismatic", "py", "platform", axis=(0, 0, 1))
+    for k in range(3):
+        c, s = cos(2 * pi * k / 3), sin(2 * pi * k / 3)
+        shoulder, lug = (0.12 * c, 0.12 * s, 0.0), (0.05 * c, 0.05 * s, 0.0)
+        turn = (HALF, 0.0, 2 * pi * k / 3)
+        arm = arm.joint(f"a{k}", "revolute", "base", f"arm{k}", shoulder, turn)
+        own = dict(options)
+        if rods:
+            own |= {"joint": "distance", "length": 0.5, "dependent": "xyz"[k]}
+            ends = f"arm{k}", "platform", (0.2, 0, 0), lug
+        else:
+            elbow = (0.2, 0, 0), (0, 0, -HALF)
+            arm = arm.joint(f"u{k}", "revolute", f"arm{k}", f"cross{k}", *elbow)
+            arm = arm.joint(f"w{k}", "revolute", f"cross{k}", f"rod{k}", rpy=(HALF, 0, 0))
+            own |= {"dependent": (f"u{k}", f"w{k}", "xyz"[k])}
+            ends = f"rod{k}", "platform", (0.5, 0, 0), lug
+        if not arms:
+            own.pop("dependent")
+        arm = arm.close(f"leg{k}", *ends, **own) if closed else arm
+    return arm
+
+
+SPATIAL = {"ankle": ankle, "stewart": stewart, "3-RRR": three_rrr, "delta": delta}
 
 
 def jointed(joint: str, far: bool = False) -> Any:
