@@ -16,6 +16,7 @@ partial derivatives of rigid-body inverse dynamics, IROS 2022.)
 Where the axes of a joint go with its body (`together`), displacements do not commute: ∂²/∂q_i∂q_j
 is the derivative along j of that along i, whose S_i turns with the body, by S_j × S_i."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -258,19 +259,25 @@ def of_forward(
     coupling = system.coupling
     solver = factors(system, coupled_mass_matrix(system, q))
     qdd, mu = (coupling.body_rates(solver.solve(x)) for x in (driving(system, q, qd, tau), lam))
-    second = (coupling.matrix(x) for x in formulations[0](system, q, qd, qdd, mu))
+    second = [coupling.matrix(x) for x in formulations[0](system, q, qd, qdd, mu)]
     by_q, by_qd = (coupling.matrix(x) for x in formulations[1](system, q, qd, qdd)[:2])
+    return of_solved(solver, second, by_q, by_qd)
+
+
+def of_solved(
+    solver: MassMatrixFactors,
+    second: Sequence[Coordinates],
+    by_q: Coordinates,
+    by_qd: Coordinates,
+) -> Four:
+    """The Hessian of λᵀ q̈ from that of μᵀ τ, μ = M⁻¹ λ, and the derivatives of inverse dynamics,
+    all of the user's coordinates."""
     qq, qqd, qdqd, qqdd = ([-x for x in block] for block in second)
-    w, n = _solved(solver, qqdd), len(lam)
+    n = math.isqrt(len(qqdd))
+    w = [x for k in range(n) for x in solver.solve(qqdd[k * n : k * n + n])]
     products, rates = _product(w, by_q, n), _product(w, by_qd, n)
     by_positions = [qq[k] - (products[k] + products[k % n * n + k // n]) for k in range(n * n)]
     return by_positions, [a - b for a, b in zip(qqd, rates, strict=True)], qdqd, w
-
-
-def _solved(solver: MassMatrixFactors, rows: Sequence[Scalar]) -> list[Scalar]:
-    """Each row times M⁻¹."""
-    n = len(solver.inverse_d)
-    return [x for k in range(n) for x in solver.solve(rows[k * n : k * n + n])]
 
 
 def _product(a: Sequence[Scalar], b: Sequence[Scalar], n: int) -> list[Scalar]:

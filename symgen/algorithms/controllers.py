@@ -194,10 +194,19 @@ def by(gains: Coordinates, x: Coordinates) -> list[Scalar]:
     return [k * e for k, e in zip(gains, x, strict=True)]
 
 
-def joints(system: CanonicalModel, *at: Coordinates) -> list[Coordinates]:
-    """Positions, then rates, of the bodies' joints."""
-    q, *rates = at
-    return [system.coupling.body_positions(q), *(system.coupling.body_rates(x) for x in rates)]
+def joints(
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    qd_r: Coordinates | None = None,
+    qdd_r: Coordinates = (),
+) -> tuple[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates]:
+    """The system at a state, and positions and rates of the bodies' joints there, with the rates
+    and accelerations of a reference (the same rates and none by default)."""
+    system, at, rates = system.at_state(q, qd, qd_r)
+    reference = rates if qd_r is None else system.coupling.body_rates(qd_r)
+    ahead = system.coupling.body_accelerations(qdd_r) if qdd_r else ()
+    return system, at, rates, reference, ahead
 
 
 def friction_rates(
@@ -342,6 +351,7 @@ def computed_torque(system: CanonicalModel, *inputs: Coordinates) -> Pair:
     forces="u_impedance",
     units=STIFFNESS_UNITS,
 )(
+    closed_loops=True,
     depends_on_external_forces=True,
     supports=("load", "presliding"),
     inputs=("q", "qd", "q_ref", "qd_ref", "qdd_ref", "k_p", "k_d", "limit"),
@@ -355,8 +365,8 @@ def joint_impedance(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar
     forces to the velocity error."""
     q, qd, q_ref, qd_ref, qdd_ref, k_p, k_d, limit = inputs
     qd_r, qdd_r = reference_motion(system, (q, qd), (q_ref, qd_ref, qdd_ref))
-    at, rates, reference, accelerations = joints(system, q, qd, qd_r, qdd_r)
+    e, de = difference(system, q, q_ref), minus(qd_r, qd)
+    system, at, rates, reference, accelerations = joints(system, q, qd, qd_r, qdd_r)
     rubbing = friction_rates(system, rates, reference)
     ahead = model_forces(system, at, (rates, reference), accelerations, rubbing)
-    e, de = difference(system, q, q_ref), minus(qd_r, qd)
     return saturated(plus(ahead, by(k_p, e), by(k_d, de)), limit)

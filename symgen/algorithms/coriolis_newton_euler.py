@@ -228,8 +228,15 @@ def coriolis_matrix_newton_euler_by_parameters(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
     """∂C_ij/∂π_p, n x n x 10 n, row-major."""
-    entries, n = coriolis_matrix_by_parameters(system, q, qd), system.size
-    moving, units, width = twists(system, q, qd), unit_twists(system, q), system.parameters
+    return with_skew(coriolis_matrix_by_parameters(system, q, qd), system, q, qd)
+
+
+def with_skew(
+    entries: list[Scalar], system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
+    """Entries n x n x 10 n of the bodies' joints, to which those of K are added."""
+    n, width = system.size, system.parameters
+    moving, units = twists(system, q, qd), unit_twists(system, q)
     for b, columns in system.columns.items():
         for (j, x), (i, y) in combinations(units[b].items(), 2):
             pairs = zip(columns, _entries(system, b, moving[b], y, x), strict=True)
@@ -243,6 +250,7 @@ def coriolis_matrix_newton_euler_by_parameters(
 @_of_matrix(
     "slotine_li_regressor_newton_euler",
     "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g with B = v x* I",
+    closed_loops=True,
     inputs=("q", "qd", "qd_r", "qdd_r"),
     needs_gravity=True,
     needs_inertia=False,

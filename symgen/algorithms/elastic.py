@@ -12,7 +12,12 @@ Book, Robots with flexible elements, Springer Handbook of Robotics, eq. 11.36)."
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from symgen.algorithms.derivatives import MATRIX, Derivatives, forward_derivatives
+from symgen.algorithms.derivatives import (
+    MATRIX,
+    Derivatives,
+    ForwardDerivatives,
+    forward_derivatives,
+)
 from symgen.algorithms.forward_dynamics import (
     forward_dynamics,
     forward_dynamics_articulated,
@@ -45,7 +50,7 @@ _elastic = partial(
 Four = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
 
 
-def _torques(
+def joint_torques(
     springs: Sequence[Coordinates], delta: Coordinates, deltad: Coordinates
 ) -> list[Scalar]:
     """K δ + D δ̇."""
@@ -70,12 +75,12 @@ def _accelerations(
     formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates
 ) -> Pair:
     q, qd, delta, deltad, *springs, inertia, motor = inputs
-    force = _torques(springs, delta, deltad)
+    force = joint_torques(springs, delta, deltad)
     links = bodies_accelerations(formulation, system, q, qd, force)
     return links, [(t - f) / b for t, f, b in zip(motor, force, inertia, strict=True)]
 
 
-@_of_dynamics(source=f"{SPONG}; by factors of M")
+@_of_dynamics(source=f"{SPONG}; by factors of M", closed_loops=True)
 def elastic_forward_dynamics(system: CanonicalModel, *inputs: Coordinates) -> Pair:
     """q̈ and θ̈, shape n each, from (q, q̇, δ, δ̇), K, D, B and the motor torques τ_m."""
     return _accelerations(forward_dynamics, system, *inputs)
@@ -103,14 +108,19 @@ _of_derivatives = partial(
 
 def _derivatives(formulation: Derivatives, system: CanonicalModel, *inputs: Coordinates) -> Four:
     q, qd, delta, deltad, *springs = inputs
-    coupling, n = system.coupling, system.dof
     slopes = forward_derivatives(
         system,
-        coupling.body_positions(q),
-        coupling.body_rates(qd),
-        _torques(springs, delta, deltad),
+        system.coupling.body_positions(q),
+        system.coupling.body_rates(qd),
+        joint_torques(springs, delta, deltad),
         formulation,
     )
+    return with_springs(slopes, springs)
+
+
+def with_springs(slopes: ForwardDerivatives, springs: Sequence[Coordinates]) -> Four:
+    """The four matrices from the derivatives of forward dynamics, with K and D."""
+    n = len(slopes.qdd)
     by_delta, by_deltad = ([x * k[i % n] for i, x in enumerate(slopes.inverse)] for k in springs)
     return slopes.dq, slopes.dqd, by_delta, by_deltad
 
@@ -181,7 +191,7 @@ EULER = f"semi-implicit Euler; {SPONG}; by "
 RUNGE_KUTTA = f"Munthe-Kaas 1999; {SPONG}; by "
 
 
-@_step("euler")(source=EULER + "factors of M")
+@_step("euler")(source=EULER + "factors of M", closed_loops=True)
 def elastic_step_euler(system: CanonicalModel, *inputs: Coordinates) -> Four:
     """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a semi-implicit step of Euler: velocities first, then positions and
     deflections with the new velocities."""
@@ -194,7 +204,7 @@ def elastic_step_euler_articulated(system: CanonicalModel, *inputs: Coordinates)
     return _euler(forward_dynamics_articulated, system, *inputs)
 
 
-@_step("rk4")(source=RUNGE_KUTTA + "factors of M")
+@_step("rk4")(source=RUNGE_KUTTA + "factors of M", closed_loops=True)
 def elastic_step_rk4(system: CanonicalModel, *inputs: Coordinates) -> Four:
     """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a step of Runge and Kutta's method of fourth order, torques held."""
     return _rk4(forward_dynamics, system, *inputs)
@@ -228,12 +238,19 @@ def elastic_feedforward(
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """Motor torques of a motion given by q to q⁗, the deflections θ - q of the joints and their
     rates, each of shape n; friction is that between spring and link."""
-    *flow, stiffness, inertia = inputs
-    coupling = system.coupling
+    flow, coupling = inputs[: len(inputs) - 2], system.coupling
     at = [coupling.body_positions(flow[0]), *(coupling.body_rates(x) for x in flow[1:])]
     tau = coupling.forces(inverse_dynamics(system, *at[:3]))
     first = coupling.forces(rate(inverse_dynamics, system, at[:4], 3))
     second = coupling.forces(second_rate(inverse_dynamics, system, at, 3))
+    return fed_forward((tau, first, second), *inputs)
+
+
+def fed_forward(
+    torques: Sequence[list[Scalar]], *inputs: Coordinates
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """The same from the joint forces of the user and their first two rates."""
+    (tau, first, second), (*flow, stiffness, inertia) = torques, inputs
     soft = [1.0 / k for k in stiffness]
     motor = [
         t + b * (a + x * s)

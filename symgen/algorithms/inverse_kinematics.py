@@ -57,6 +57,7 @@ TASK_INPUTS: Final = (
 _of_task = partial(
     quantity,
     of_link=True,
+    closed_loops=True,
     coordinates=JOINTS,
     needs_gravity=False,
     needs_inertia=False,
@@ -82,9 +83,9 @@ def _error(
 def _rows(
     system: CanonicalModel, q: Coordinates, weights: Coordinates, link: str
 ) -> list[list[Scalar]]:
-    """The six rows of W J in the user's coordinates."""
-    n = system.dof
-    flat = system.coupling.pull_back(frame_jacobian_aligned(system, q, link=link), (6, None))
+    """The six rows of W J in the user's coordinates, at positions of the bodies."""
+    n, there = system.dof, system.at_positions(q)
+    flat = there.coupling.pull_back(frame_jacobian_aligned(there, q, link=link), (6, None))
     return [[w * x for x in flat[k * n : k * n + n]] for k, w in enumerate(weights)]
 
 

@@ -59,6 +59,7 @@ def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
     forces="u_adaptive",
     units={"k_p": "1/s", "k_d": "N m s/rad | N s/m"},
 )(
+    closed_loops=True,
     inputs=(
         *("q", "qd", "q_ref", "qd_ref", "qdd_ref", "beta_hat"),
         *("k_p", "k_d", "gamma", "leak", "beta_mean", "beta_reach", "limit", "h"),
@@ -83,7 +84,8 @@ def adaptive_slotine_li(system: CanonicalModel, *inputs: Coordinates) -> Pair:
     e_rate = between_rate(system.coupling, (q, qd), (q_ref, qd_ref))
     qd_r, qdd_r = plus(velocity, by(k_p, e)), plus(change, by(k_p, e_rate))
     s = minus(qd_r, qd)
-    entries = _reference_regressor(system, *joints(system, q, qd, qd_r, qdd_r))
+    system, *motion = joints(system, q, qd, qd_r, qdd_r)
+    entries = _reference_regressor(system, *motion)
     width = len(beta)
     rows = _rows(system.coupling.pull_back(entries, (None, width)), width)
     tau = plus([dot(row, beta) for row in rows], by(k_d, s))
@@ -115,6 +117,7 @@ def _reference_regressor(
     start={"P": START_VARIANCE},
     packed=("P",),
 )(
+    closed_loops=True,
     loops=("base_regressor",),
     inputs=("q", "qd", "qdd", "tau", "beta_hat", "P", "forget"),
     needs_inertia=False,
@@ -144,7 +147,8 @@ def recursive_least_squares(system: CanonicalModel, *inputs: Coordinates) -> Pai
     elsewhere. P itself would lose its sign to rounding, in single precision within a few steps."""
     q, qd, qdd, tau, beta, flat, (forget,) = inputs
     width, beta = len(beta), [*beta]
-    entries = base_regressor(system, *joints(system, q, qd, qdd))
+    system, at, rates, _, accelerations = joints(system, q, qd, None, qdd)
+    entries = base_regressor(system, at, rates, accelerations)
     rows = _rows(system.coupling.pull_back(entries, (None, width)), width)
     start = [i * (i + 1) // 2 for i in range(width)]
     u = [[*flat[at : at + i]] for i, at in enumerate(start)]

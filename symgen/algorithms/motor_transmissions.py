@@ -25,7 +25,7 @@ from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import as_number
 from symgen.mechanics.motor_places import motor_places, sample_state, single_positions, velocity_row
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.unit_angle import UnitAngle
+from symgen.mechanics.unit_angle import coordinate
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 from symgen.text import shown
 
@@ -102,7 +102,7 @@ def motor_motion(
         out[k] = q[place]
     for body, k in motors.places.items():
         position = x[body - 1]
-        out[k] = position.value if isinstance(position, UnitAngle) else position
+        out[k] = coordinate(position)
     return out, [dot(row, qd) for row in motors.matrix(at)]
 
 

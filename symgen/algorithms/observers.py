@@ -65,12 +65,20 @@ def momentum_observer(
     M q̇ - p_last - h (τ + Cᵀ q̇ - g - friction), goes through an exact step of the filter, which is
     stable for any gain; r is zero at the first step. Friction is that at the measured velocity:
     nothing is fed back."""
+    at, rates = system.coupling.body_positions(inputs[0]), system.coupling.body_rates(inputs[1])
+    moved = system.coupling.forces(coriolis_transpose_product(system, at, rates))
+    return observed(system, moved, *inputs)
+
+
+def observed(
+    system: CanonicalModel, moved: Coordinates, *inputs: Coordinates
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """A step of the observer from Cᵀ q̇ of the user's coordinates."""
     q, qd, tau, (started,), p_last, r, gain, (h,) = inputs
-    at, rates = joints(system, q, qd)
+    system, at, rates, *_ = joints(system, q, qd)
     system, tau = solved_loads(system, at, rates, tau)
     n, m, still = system.dof, coupled_mass_matrix(system, at), [ZERO] * system.size
     p = [sum((m[i * n + j] * qd[j] for j in range(n)), ZERO) for i in range(n)]
-    moved = system.coupling.forces(coriolis_transpose_product(system, at, rates))
     held = model_forces(system, at, (still, still), still, rates)
     explained = minus(plus(tau, moved), held)
     residual: list[Scalar] = []

@@ -318,9 +318,8 @@ def quantity(
     `competitive`. With `only_minimal_competitive`, no robot was found that is cheaper on another
     regrouping. `coordinates` are those in which the algorithm takes positions, velocities and
     accelerations, and returns its outputs: `BODIES` (results are projected afterwards) or `JOINTS`.
-    `closed_loops` tells that the algorithm is right for robots with closed loops: it reads rates
-    and accelerations of the bodies and their projections from the coupling, and takes no
-    derivative.
+    `closed_loops` tells that the algorithm is right for robots with closed loops: it reads rates,
+    accelerations and projections from the coupling, and takes no derivative.
 
     Raises RegistryError for an input that is not one of `INPUTS`, for unknown coordinates, and for
     an output that another quantity has with another meaning."""
@@ -366,8 +365,9 @@ def formulation_of(
     already, for robots that meet `applicable`; the other arguments are those of `quantity`."""
     made = partial(Formulation, source=source, applicable=applicable)
     made = partial(made, coordinates=coordinates, closed_loops=closed_loops)
-    row, selected = QUANTITIES[name], dict.fromkeys(regroupings, True)
-    return lambda algorithm: _registered(algorithm, row, False, made, selected)
+    rows = LINK_QUANTITIES if name in LINK_QUANTITIES else QUANTITIES
+    row, linked, selected = rows[name], rows is LINK_QUANTITIES, dict.fromkeys(regroupings, True)
+    return lambda algorithm: _registered(algorithm, row, linked, made, selected)
 
 
 def _registered(

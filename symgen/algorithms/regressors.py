@@ -132,6 +132,7 @@ def base_regressor(
 @quantity(
     "slotine_li_regressor",
     "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g",
+    closed_loops=True,
     inputs=("q", "qd", "qd_r", "qdd_r"),
     outputs=(replace(Y, name="Y_r"),),
     source=SLOTINE_LI,
@@ -152,6 +153,7 @@ def slotine_li_regressor(
 @quantity(
     "slotine_li_base_regressor",
     "Y_b(q, qd, qd_r, qdd_r) beta = M qdd_r + C qd_r + g",
+    closed_loops=True,
     inputs=("q", "qd", "qd_r", "qdd_r"),
     outputs=(replace(Y_BASE, name="Y_rb"),),
     source=SLOTINE_LI,

@@ -2,12 +2,17 @@
 
 Symbols of `steps`. Changes of positions are in the tangent spaces at both ends."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 
-from symgen.algorithms.derivatives import Derivatives, Matrices, forward_derivatives
+from symgen.algorithms.derivatives import (
+    Derivatives,
+    ForwardDerivatives,
+    Matrices,
+    forward_derivatives,
+)
 from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.gradients import gradients, gradients_by_duals
 from symgen.algorithms.manifold import Matrix, bracket, moved, slopes
@@ -66,18 +71,27 @@ def _step_jacobians(method: str) -> Row:
     )
 
 
+UserSlopes = Callable[..., ForwardDerivatives]
+"""q̈ of the user and its derivatives, from the system, q, q̇ and τ of the user."""
+
+
+def _by_bodies(formulation: Derivatives) -> UserSlopes:
+    """They from a formulation for the bodies' joints."""
+
+    def by_user(
+        system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
+    ) -> ForwardDerivatives:
+        at = system.coupling.body_positions(q), system.coupling.body_rates(qd)
+        return forward_derivatives(system, *at, tau, formulation)
+
+    return by_user
+
+
 def _slopes(
-    formulation: Derivatives,
-    system: CanonicalModel,
-    q: Coordinates,
-    qd: Coordinates,
-    tau: Coordinates,
+    formulation: UserSlopes, system: CanonicalModel, *at: Coordinates
 ) -> tuple[list[Scalar], Matrix, Matrix, Matrix]:
     """q̈ and its derivatives in q, in q̇, and in all inputs: τ, external wrenches, thrusts."""
-    coupling, n = system.coupling, system.coupling.velocities
-    x = forward_derivatives(
-        system, coupling.body_positions(q), coupling.body_rates(qd), tau, formulation
-    )
+    x, n = formulation(system, *at), system.coupling.velocities
     sized = ((a, len(a) // n) for a in (x.dq, x.dqd, x.inverse, x.dwrench, x.dthrust))
     by_q, by_qd, *inputs = ([[*a[k * m : k * m + m]] for k in range(n)] for a, m in sized)
     by_inputs = [[e for row in rows for e in row] for rows in zip(*inputs, strict=True)]
@@ -147,9 +161,8 @@ def _carried(system: CanonicalModel, u: Coordinates, q: Changes, change: Changes
     return q.by(start) + change.by(along)
 
 
-def _euler_jacobians(
-    formulation: Derivatives, system: CanonicalModel, *at: Coordinates
-) -> Matrices:
+def euler_jacobians(formulation: UserSlopes, system: CanonicalModel, *at: Coordinates) -> Matrices:
+    """A and B of a semi-implicit step of Euler from derivatives of forward dynamics."""
     q, qd, tau, (h,) = at
     fast, *by = _slopes(formulation, system, q, qd, tau)
     start = _at_start(system)
@@ -175,7 +188,8 @@ def _rate_changes(
     return Changes([[*row] for row in zip(*columns, strict=True)])
 
 
-def _rk4_jacobians(formulation: Derivatives, system: CanonicalModel, *at: Coordinates) -> Matrices:
+def rk4_jacobians(formulation: UserSlopes, system: CanonicalModel, *at: Coordinates) -> Matrices:
+    """A and B of a step of Runge and Kutta from derivatives of forward dynamics."""
     q, qd, tau, (h,) = at
     start = _at_start(system)
     fast, *by = _slopes(formulation, system, q, qd, tau)
@@ -219,13 +233,13 @@ RECURSION, DUALS = "derivatives of forward dynamics by recursion", "those by dua
 def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
     Euler; changes of positions in the tangent spaces at both ends."""
-    return _euler_jacobians(gradients, system, *at)
+    return euler_jacobians(_by_bodies(gradients), system, *at)
 
 
 @_step_jacobians("euler")(source=_way("euler", DUALS), regroupings=("minimal",))
 def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a semi-implicit step of Euler, by the other derivatives of forward dynamics."""
-    return _euler_jacobians(gradients_by_duals, system, *at)
+    return euler_jacobians(_by_bodies(gradients_by_duals), system, *at)
 
 
 @_step_jacobians("rk4")(
@@ -234,11 +248,11 @@ def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> M
 def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a step of Runge and
     Kutta's method of fourth order."""
-    return _rk4_jacobians(gradients, system, *at)
+    return rk4_jacobians(_by_bodies(gradients), system, *at)
 
 
 @_step_jacobians("rk4")(source=_way("rk4", DUALS), regroupings=("minimal",))
 def step_jacobians_rk4_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a step of Runge and Kutta's method of fourth order, by the other derivatives of
     forward dynamics."""
-    return _rk4_jacobians(gradients_by_duals, system, *at)
+    return rk4_jacobians(_by_bodies(gradients_by_duals), system, *at)

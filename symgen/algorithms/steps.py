@@ -106,6 +106,7 @@ def integrate_jacobians(
 @_of_positions(
     "presliding_update",
     "s after the joints moved from q to q_end",
+    closed_loops=True,
     inputs=("q", "q_end", "presliding"),
     outputs=(Array("presliding_next", "states of presliding friction, -1 to 1", "1"),),
 )

@@ -9,7 +9,7 @@ from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.unit_angle import UnitAngle
+from symgen.mechanics.unit_angle import coordinate
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 from symgen.text import shown
 
@@ -53,5 +53,4 @@ def transmission(
     row: list[Scalar] = [ZERO] * len(qd)
     for term in drive.terms:
         row[term.velocity_index] = term.factor
-    value = position.value if isinstance(position, UnitAngle) else position
-    return [value], [drive.rate(qd)], row
+    return [coordinate(position)], [drive.rate(qd)], row

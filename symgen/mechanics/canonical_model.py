@@ -213,13 +213,27 @@ class CanonicalModel:
         )
 
     def at_state(
-        self, q: Sequence[Scalar], qd: Sequence[Scalar] | None = None
+        self,
+        q: Sequence[Scalar],
+        qd: Sequence[Scalar] | None = None,
+        qd_r: Sequence[Scalar] | None = None,
     ) -> tuple["CanonicalModel", list[Any], list[Scalar]]:
         """The system with its coupling at a state of the user, and the positions and rates of its
-        bodies' joints (no rates without `qd`)."""
-        coupling, x = self.coupling.at(q, qd)
-        system = self if coupling is self.coupling else replace(self, coupling=coupling)
-        return system, x, [] if qd is None else coupling.body_rates(qd)
+        bodies' joints (no rates without `qd`); for the accelerations of a reference with its
+        velocities `qd_r`."""
+        x = self.coupling.body_positions(q)
+        system = self.at_positions(x, qd, qd_r)
+        return system, x, [] if qd is None else system.coupling.body_rates(qd)
+
+    def at_positions(
+        self,
+        x: Sequence[Any],
+        qd: Sequence[Scalar] | None = None,
+        qd_r: Sequence[Scalar] | None = None,
+    ) -> "CanonicalModel":
+        """The same from positions of the bodies' joints."""
+        coupling = self.coupling.at_positions(x, qd, qd_r)
+        return self if coupling is self.coupling else replace(self, coupling=coupling)
 
     @property
     def rest_accelerations(self) -> list[Scalar]:

@@ -63,32 +63,45 @@ class Coupling:
         return one_by_one and not self.quaternions
 
     def at(
-        self, q: Sequence[Scalar], v: Sequence[Scalar] | None = None
+        self,
+        q: Sequence[Scalar],
+        v: Sequence[Scalar] | None = None,
+        reference: Sequence[Scalar] | None = None,
     ) -> "tuple[Coupling, list[Any]]":
-        """The coupling at a state and the positions of the bodies' joints there; the coupling
-        itself if there are no closed loops. Without velocities `rest` is zero."""
+        """The coupling at a state and the positions of the bodies' joints there
+        (`at_positions`)."""
         x = self.body_positions(q)
+        return self.at_positions(x, v, reference), x
+
+    def at_positions(
+        self,
+        x: Sequence[Any],
+        v: Sequence[Scalar] | None = None,
+        reference: Sequence[Scalar] | None = None,
+    ) -> "Coupling":
+        """The coupling at positions of the bodies' joints; the coupling itself if there are no
+        closed loops. Its `rest` is Ġ q̇ at the velocities, or Ġ q̇_r with those of a reference, and
+        zero without velocities."""
         if not self.loops:
-            return self, x
+            return self
         by_body, drives = dict(enumerate(x, 1)), [*self.drives]
         columns = [loop.columns(by_body) for loop in self.loops]
         for loop, column in zip(self.loops, columns, strict=True):
             self._solve_rates(loop, column, drives)
         for i, follow in self.followers:
             drives[i - 1] = combined(follow, drives)
+        there = replace(self, drives=tuple(drives), loops=(), rest=(ZERO,) * len(x), of=self)
         if v is None:
-            return replace(self, drives=tuple(drives), loops=(), rest=(ZERO,) * len(x), of=self), x
-        rates = [drive.rate(v) for drive in drives]
-        rest: list[Scalar] = [ZERO] * len(x)
+            return there
+        rates, rest = _squares(there, v, reference), dict(enumerate(there.rest, 1))
         for loop, column in zip(self.loops, columns, strict=True):
-            known = dict(enumerate(rest, 1))
-            moved = loop.motion(column, known, loop.drift(by_body, rates))
-            (solution,) = loop.solved(column, [moved])
-            for body, value in zip(loop.dependent, solution, strict=True):
-                rest[body - 1] = value
+            first, *minus = (loop.drift(by_body, r) for r in rates)
+            drift = [a - b for a, b in zip(first, *minus, strict=True)] if minus else first
+            (solution,) = loop.solved(column, [loop.motion(column, rest, drift)])
+            rest |= dict(zip(loop.dependent, solution, strict=True))
         for i, follow in self.followers:
-            rest[i - 1] = sum((multiple(by, rest[k - 1]) for k, by in follow.terms), ZERO)
-        return replace(self, drives=tuple(drives), loops=(), rest=tuple(rest), of=self), x
+            rest[i] = sum((multiple(by, rest[k]) for k, by in follow.terms), ZERO)
+        return replace(there, rest=tuple(rest[i] for i in sorted(rest)))
 
     def sine(self, q: Sequence[float]) -> float:
         """The least sine of the loops (`PlanarLoop.sine`) at positions: 0 where one is at a dead
@@ -263,6 +276,18 @@ class Coupling:
 
 
 UNCOUPLED: Final = Coupling((), (), 0, 0)
+
+
+def _squares(
+    coupling: Coupling, v: Sequence[Scalar], reference: Sequence[Scalar] | None
+) -> list[list[Scalar]]:
+    """Rates of the bodies' joints of which the quadratic form Ġ q̇ is to be computed: those at the
+    velocities, or two whose difference is the bilinear form Ġ q̇_r."""
+    if reference is None or reference is v:
+        return [coupling.body_rates(v)]
+    pairs = [*zip(coupling.body_rates(v), coupling.body_rates(reference), strict=True)]
+    return [[0.5 * (a + b) for a, b in pairs], [0.5 * (a - b) for a, b in pairs]]
+
 
 CONSTANT_ONLY: Final = "robots with closed loops are not supported here; remove the loops"
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
+from symgen.mechanics.unit_angle import coordinate
 from symgen.numbers.dual import derivative
 from symgen.numbers.operations import exp, sign, sqrt, tanh
 from symgen.numbers.scalar import ZERO, Scalar, plain
@@ -130,7 +131,7 @@ def _power(x: JointState, shape: Shape) -> Scalar:
 
 
 def _strain(x: JointState, shape: Shape) -> Scalar:
-    return x.position - shape["reference"]
+    return coordinate(x.position) - shape["reference"]
 
 
 PRESLIDING_DISTANCE: Final = ShapeParameter("presliding_distance", "rad", (1e-4, 3e-4, 1e-3, 3e-3))
@@ -261,7 +262,7 @@ LAWS: Final[dict[str, ForceLaw]] = {
         lambda x, shape: -1.0,
         lower=None,
         group=SPRING_GROUP,
-        energy=lambda x, shape: -x.position,
+        energy=lambda x, shape: -coordinate(x.position),
     ),
 }
 """All laws in the order in which their forces are added. Generated code has an armature as a body

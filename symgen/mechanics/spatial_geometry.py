@@ -12,13 +12,13 @@ from symgen.mechanics.kinematic_loop import LoopError
 from symgen.mechanics.leg_positions import leg_of
 from symgen.mechanics.loop_geometry import axes_across
 from symgen.mechanics.model import Body, Closure, RigidBodyModel, paths_of
+from symgen.mechanics.newton_loop import NewtonLoop
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose
 from symgen.mechanics.rigid_motion import Rows
 from symgen.mechanics.spatial import Rotation, Vector
 from symgen.mechanics.spatial_loop import (
     AXES,
     CutSides,
-    NewtonLoop,
     Side,
     SpatialHinge,
     SpatialLoop,

@@ -5,11 +5,8 @@ loop (`symgen.mechanics.cut_joints`), so its derivatives follow from the product
 of the two ends. All vectors are in the axes of the carrier of the loop. (Featherstone, Rigid Body
 Dynamics Algorithms, 2008, section 8.8; motions of the ends by classical accelerations.)"""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from random import Random
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,7 +16,6 @@ from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import (
     MIN_SINE,
     KinematicLoop,
-    LoopError,
     Positions,
     Row,
 )
@@ -328,72 +324,3 @@ class SpatialLoop(KinematicLoop):
         if not sizes.all():
             return 0.0
         return float(np.linalg.svd(numbers / sizes, compute_uv=False)[-1])
-
-
-@dataclass(frozen=True)
-class NewtonLoop(SpatialLoop):
-    """Cut joints whose positions have no closed form that is known: the positions of the dependent
-    joints are the user's, found by Newton's method (the quantity ``loop_closure``). Equations that
-    depend on the others are left out by the elimination."""
-
-    law: Law = field(default=lambda x: {})
-
-    def closed(self, x: Positions) -> Positions:
-        """Positions of all joints at which the loop closes, by iteration from a start; steps are
-        those of least squares, which exist at dead points."""
-        out = dict(x)
-        for _ in range(ITERATIONS):
-            matrix = [[plain(e) for e in row] for row in self.matrix(self.columns(out))]
-            gap = [plain(e) for e in self.gap(out)]
-            changes = np.linalg.lstsq(np.array(matrix), np.array(gap), rcond=None)[0]
-            if float(np.abs(changes).max()) < CLOSED:
-                break
-            share = min(1.0, LONGEST_STEP / (float(np.abs(changes).max()) or 1.0))
-            pairs = zip(self.dependent, changes, strict=True)
-            out |= {b: out[b] - share * float(c) for b, c in pairs}
-        turning = {*self.dependent} - self.sliding
-        return out | {b: math.remainder(out[b], math.tau) for b in turning}
-
-    def sine(self, x: Positions) -> float:
-        """The least singular value as of other loops; 0 where the equations do not hold."""
-        gaps = [plain(e) for e in self.gap(x)]
-        rows = self.elimination.rows if self.elimination else range(len(gaps))
-        if norm(*(gaps[k] for k in rows)) > CLOSED * self.size:
-            return 0.0
-        return super().sine(x)
-
-    @cached_property
-    def sample(self) -> Positions:
-        """Positions of all joints at which the loop closes, those that it does not determine at 0
-        if it closes there. Raises LoopError where the iteration does not converge."""
-        random, best, found = Random(0), 0.0, None
-        x = dict.fromkeys(self.bodies, 0.0)
-        for k in range(STARTS):
-            trial = self.closed(x)
-            closes = norm(*map(plain, self.gap(trial))) <= LEFT_OUT * self.size
-            sine = super().sine(trial) if closes else 0.0
-            if sine > best or (closes and found is None):
-                best, found = sine, trial
-            if best >= MIN_SINE:
-                break
-            moved = self.dependent if k < STARTS // 2 else self.bodies
-            x |= {b: random.uniform(-1.0, 1.0) for b in moved}
-        if found is None:
-            raise LoopError(
-                f"Newton's method does not close it from any of {STARTS} starts; correct the "
-                "lengths of its links, or name other dependent joints"
-            )
-        return found
-
-
-STARTS: Final = 40
-"""How many starts of Newton's method are tried at generation."""
-LONGEST_STEP: Final = 0.5
-"""The longest step of Newton's method at generation (rad or m)."""
-ITERATIONS: Final = 30
-"""Steps of Newton's method at generation."""
-CLOSED: Final = 1e-13
-"""The largest gap of a loop that is closed, as a part of its size."""
-LEFT_OUT: Final = 1e-3
-"""The largest gap of the equations that are left out, which others imply but for digits that a file
-leaves out, as a part of the size of the loop."""

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symgen.errors import OptionError
 from symgen.numbers.operations import OPS, atan, cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -26,7 +25,8 @@ class UnitAngle:
     """A sum of angles (rad) and of orientations, each with the sign 1 or -1.
 
     It is a joint position for algorithms: it has a cosine and a sine, it can be added, subtracted
-    and negated. Products with numbers other than 1 and -1 exist only without orientations."""
+    and negated. Of products with numbers, and of what adds its coordinate to others, it is the
+    number `angle`."""
 
     __array_ufunc__ = None  # NumPy's numbers leave it to the methods below
     __slots__ = ("_known", "terms")
@@ -79,20 +79,10 @@ class UnitAngle:
 
     @property
     def angle(self) -> Scalar:
-        """The angle (rad). Raises OptionError where it is known only by its cosine and sine."""
-        if any(isinstance(term, Direction) for term, _ in self.terms):
-            raise OptionError(
-                "the angle of a joint that a closed loop determines is known by its cosine and "
-                "sine only, so springs and couplings of such joints are not supported"
-            )
-        return sum((term if sign > 0 else -term for term, sign in self.terms), ZERO)
-
-    @property
-    def value(self) -> Scalar:
         """The angle (rad). Where it is known only by its cosine and sine, it is between -π and π,
         which are excluded: near them its rounding error grows."""
         if not any(isinstance(term, Direction) for term, _ in self.terms):
-            return self.angle
+            return sum((term if sign > 0 else -term for term, sign in self.terms), ZERO)
         c, s = self.applied("cos"), self.applied("sin")
         return 2.0 * atan(s / (1.0 + c))
 
@@ -125,3 +115,8 @@ class UnitAngle:
     def named(self, name: str) -> "UnitAngle":
         """The angle itself: its cosine and sine have names of their own."""
         return self
+
+
+def coordinate(x: Any) -> Scalar:
+    """The number of a joint position."""
+    return x.angle if isinstance(x, UnitAngle) else x

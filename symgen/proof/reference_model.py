@@ -158,14 +158,14 @@ class ReferenceModel:
     def _pulled_back(self, of_bodies: Any, axes: int, g: Any, inner: int) -> Any:
         for _ in range(axes):
             of_bodies = np.moveaxis(of_bodies, -axes, -1)
-            shape, extra = of_bodies.shape[:-1], inner + axes - 1
-            out = np.full((*shape, self.velocities), 0 * self.gravity.z, object)
+            extra = inner + axes - 1
+            columns = [np.full(of_bodies.shape[:-1], 0 * self.gravity.z, object)] * self.velocities
             for k, row in enumerate(g):
                 for index, factor in ((j, x) for j, x in enumerate(row) if x is not ZERO):
                     by = np.asarray(factor, object)
                     by = by.reshape((*by.shape, *(1 for _ in range(extra))))
-                    out[..., index] += by * of_bodies[..., k]
-            of_bodies = out
+                    columns[index] = columns[index] + by * of_bodies[..., k]
+            of_bodies = np.stack(np.broadcast_arrays(*columns), axis=-1)
         return of_bodies
 
     @cached_property

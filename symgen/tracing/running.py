@@ -42,9 +42,8 @@ def outputs(
     )
     positions: Sequence[Scalar] = ()
     if formulation.coordinates != JOINTS and "q" in quantity.inputs:
-        system, positions, _ = system.at_state(
-            inputs["q"], inputs["qd"] if "qd" in quantity.inputs else None
-        )
+        rates = (inputs[name] if name in quantity.inputs else None for name in ("qd", "qd_r"))
+        system, positions, _ = system.at_state(inputs["q"], *rates)
     result = formulation.algorithm(
         system,
         *(
@@ -70,7 +69,7 @@ def expand_to_bodies(
     array = INPUTS[name]
     if JOINTS in (part[1].coordinates, array.coordinates):
         return values
-    if name == "qdd":
+    if name in ("qdd", "qdd_r"):
         return coupling.body_accelerations(values)
     if array.shape == ("nq",):
         return coupling.body_positions(values)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.random_positions import with_random_unit_quaternions
 from symgen.proof.laws import LawEvaluator
@@ -266,16 +265,18 @@ def test_assembly_branch() -> None:
     assert pi > abs(first[1])
 
 
-@pytest.mark.parametrize("quantity", ["slotine_li_regressor", "forward_dynamics_hessian"])
-def test_what_is_not_supported_is_refused(quantity: str) -> None:
-    with pytest.raises(OptionError, match="not supported for robots with closed loops"):
-        robot("four-bar").trace(quantity)
-
-
-def test_springs_of_determined_joints_are_refused() -> None:
-    arm = symgen.Robot(four_bar(stiffness=3.0), springs=True)
-    with pytest.raises(OptionError, match="cosine and sine only"):
-        arm.trace("inverse_dynamics")
+def test_forces_of_springs_on_determined_joints_are_the_gradient_of_their_energy() -> None:
+    """∂V/∂q with the spring's energy at the angle of the coupler, which the loop determines."""
+    arm = symgen.Robot(four_bar(stiffness=3.0, reference=-0.4), springs=True)
+    work = arm.compile("inverse_dynamics", "potential_energy")
+    q, h, still = np.array([0.3, 0.4, -0.2]), 1e-6, np.zeros(3)
+    slope = [
+        (work.potential_energy(q + h * e) - work.potential_energy(q - h * e))[0] / (2 * h)
+        for e in np.eye(3)
+    ]
+    assert work.inverse_dynamics(q, still, still) == pytest.approx(slope, abs=1e-7)
+    plain = robot("four-bar").trace("inverse_dynamics").run(q=[*q], qd=[0.0] * 3, qdd=[0.0] * 3)
+    assert abs(slope[1] - float(plain["tau"][1])) > 0.1
 
 
 def test_unreachable_states_give_a_status() -> None:

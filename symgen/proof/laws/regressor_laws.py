@@ -18,7 +18,6 @@ from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import (
     body_coordinate,
     body_poses,
-    body_rates,
     unit_motion,
 )
 from symgen.proof.reference_model import entries_array
@@ -218,7 +217,7 @@ PRINTED = "sum of J^T (I dJ/dt + v x* I J) as published"
 
 def _jacobians(x: States) -> DecimalArray:
     """The Jacobians of all bodies about the root's origin, angular rows first: (..., bodies, 6,
-    joints)."""
+    n)."""
     robot, bodies = x.mechanism, body_poses(x.mechanism, x.textbook.course.positions)
     count = len(robot.parts)
     cells: list[Any] = [ZERO] * (count * 6 * count)
@@ -227,7 +226,8 @@ def _jacobians(x: States) -> DecimalArray:
             w, v = bodies[j].twist(ZERO_VECTOR)
             for row, e in enumerate((*w, *v)):
                 cells[((i - 1) * 6 + row) * count + j - 1] = e
-    return entries_array(cells, x.shape, Decimal(0)).reshape(*x.shape, count, 6, count)
+    by_joints = entries_array(cells, x.shape, Decimal(0)).reshape(*x.shape, count, 6, count)
+    return x.pull_back(by_joints, inner=2)
 
 
 def _cross(v: DecimalArray) -> DecimalArray:
@@ -257,25 +257,15 @@ def _spatial(link: Any, shape: tuple[int, ...]) -> DecimalArray:
     return np.concatenate(rows, axis=-2)
 
 
-def _speeds(x: States) -> DecimalArray:
-    qd = x.given["qd"]
-    return entries_array(
-        body_rates(x.mechanism, x.textbook.course.positions, [qd[..., k] for k in range(x.n)]),
-        x.shape,
-        Decimal(0),
-    )
-
-
 @law("coriolis_matrix_newton_euler", PRINTED, 1)
 def newton_euler(x: States) -> DecimalArray:
     """C, (..., n, n)."""
     robot = x.mechanism
     units, change = _jacobians(x), rate(_jacobians, x)
-    speeds = _speeds(x)
-    total: Any = np.full((*x.shape, len(robot.parts), len(robot.parts)), Decimal(0), object)
+    total: Any = np.full((*x.shape, x.n, x.n), Decimal(0), object)
     for i, link in moving_inertias(robot, x.textbook):
         inertia, j = _spatial(link, x.shape), units[..., i - 1, :, :]
-        v = batch_matvec(j, speeds)
+        v = batch_matvec(j, x.given["qd"])
         w, o = _cross(v[..., :3]), _cross(v[..., 3:])
         rows = [np.concatenate([w, o], axis=-1), np.concatenate([0 * w, w], axis=-1)]
         force = np.concatenate(rows, axis=-2)  # v ×*, moments first
@@ -283,7 +273,7 @@ def newton_euler(x: States) -> DecimalArray:
             force, batch_matmul(inertia, j)
         )
         total = total + batch_matmul(np.swapaxes(j, -1, -2), inner)
-    return x.pull_back(total, 2)
+    return total
 
 
 law("coriolis_matrix_newton_euler_rate", f"finite differences in time of the {PRINTED}", 1)(

@@ -1,0 +1,181 @@
+"""Rates and gradients of terms for robots with closed loops, from displacements along G (see
+`closed_loops`)."""
+
+from collections.abc import Callable
+from functools import partial, update_wrapper
+from itertools import product
+from typing import Final
+
+from symgen.algorithms.closed_loop_terms import CORIOLIS, NEWTON_EULER
+from symgen.algorithms.closed_loops import (
+    FORWARD,
+    Flow,
+    Term,
+    directions,
+    masses,
+    on_user,
+    only,
+    rate,
+    second_rate,
+    slopes,
+    torques,
+    varied,
+)
+from symgen.algorithms.energies import centroidal_momentum_matrix, com_jacobian
+from symgen.algorithms.newton_euler import gravity
+from symgen.algorithms.registry import QUANTITIES
+from symgen.algorithms.task_space import AXES
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.parameters import WHOLE
+from symgen.numbers.dual import tangents
+from symgen.numbers.scalar import Coordinates, Scalar, dot
+
+_of_whole = partial(on_user, source=FORWARD, regroupings=(WHOLE,))
+
+
+def weights(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
+    """The joint forces of the user against gravity."""
+    system = system.at_positions(x)
+    return system.coupling.forces(gravity(system, x))
+
+
+def _of_rows(term: Term, system: CanonicalModel, x: Coordinates) -> list[Scalar]:
+    """A matrix of six or three rows in the user's coordinates."""
+    system = system.at_positions(x)
+    entries = term(system, x)
+    return system.coupling.pull_back(entries, (len(entries) // system.size, None))
+
+
+CENTRE = partial(_of_rows, com_jacobian)
+MOMENTUM = partial(_of_rows, centroidal_momentum_matrix)
+RATES: Final[dict[str, Term]] = {
+    "mass_matrix": masses,
+    "gravity": weights,
+    "inverse_dynamics": torques,
+    "coriolis_matrix": CORIOLIS,
+    "coriolis_matrix_newton_euler": NEWTON_EULER,
+    "com_jacobian": CENTRE,
+}
+"""The terms that have rates or second rates, by quantity."""
+
+
+def _registered(kind: str, algorithm: Callable[..., list[Scalar]]) -> None:
+    """Registers a rate or a second rate of each term that has one."""
+    for name, term in RATES.items():
+        row = f"{name}_{kind}"
+        if row in QUANTITIES:
+            known = {f.regrouping for f in QUANTITIES[row].formulations}
+            of_term = partial(algorithm, term)
+            update_wrapper(of_term, algorithm).__name__ = row
+            on_user(row, source=FORWARD, regroupings=sorted(known & {WHOLE}) or ("minimal",))(
+                of_term
+            )
+
+
+_registered("rate", rate)
+_registered("second_rate", second_rate)
+
+
+def _at(system: CanonicalModel, q: Coordinates, *rates: Coordinates) -> list[Coordinates]:
+    return [system.coupling.body_positions(q), *rates]
+
+
+@on_user("mass_matrix_gradient", source=FORWARD)
+def mass_matrix_gradient(system: CanonicalModel, *at: Coordinates) -> list[Scalar]:
+    """∂M_ij/∂q_k at [i, j, k]."""
+    return slopes(masses, system, _at(system, *at), 0)
+
+
+@on_user("gravity_gradient", source=FORWARD)
+def gravity_gradient(system: CanonicalModel, *at: Coordinates) -> list[Scalar]:
+    """∂g_i/∂q_k at [i, k]."""
+    return slopes(weights, system, _at(system, *at), 0)
+
+
+@on_user("coriolis_matrix_gradient", source=FORWARD)
+def coriolis_matrix_gradient(system: CanonicalModel, *at: Coordinates) -> tuple[list[Scalar], ...]:
+    """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each."""
+    return tuple(slopes(CORIOLIS, system, _at(system, *at), k) for k in (0, 1))
+
+
+@_of_whole("coriolis_matrix_newton_euler_gradient")
+def coriolis_matrix_newton_euler_gradient(
+    system: CanonicalModel, *at: Coordinates
+) -> tuple[list[Scalar], ...]:
+    """∂C_ij/∂q_k and ∂C_ij/∂q̇_k of the second factorisation, n x n x n each."""
+    return tuple(slopes(NEWTON_EULER, system, _at(system, *at), k) for k in (0, 1))
+
+
+@on_user("inverse_dynamics_second_derivatives", source=FORWARD)
+def inverse_dynamics_second_derivatives(
+    system: CanonicalModel, *at: Coordinates
+) -> tuple[list[Scalar], ...]:
+    """∂(∂τ_i/∂q_j)/∂q_k, ∂²τ_i/∂q̇_j∂q̇_k, ∂²τ_i/∂q_j∂q̇_k and ∂M_ik/∂q_j at [i, j, k]."""
+    flow, n = _at(system, *at), system.coupling.velocities
+    inertia = slopes(masses, system, flow[:1], 0)
+    swapped = [inertia[(i * n + k) * n + j] for i, j, k in product(range(n), repeat=3)]
+    return (*(_mixed(system, flow, a, b) for a, b in ((0, 0), (1, 1), (0, 1))), swapped)
+
+
+def _mixed(system: CanonicalModel, at: Flow, a: int, b: int) -> list[Scalar]:
+    """∂(∂τ_i/∂x_j)/∂y_k at [i, j, k], x the argument `a` and y the argument `b`. Of what commutes
+    one half is computed."""
+    n, units = range(system.coupling.velocities), directions(system)
+    half = a == b and not (a == 0 and system.coupling.quaternions)
+
+    def column(j: int, k: int) -> list[Scalar]:
+        moved = varied(system, at, only(b, units[k], len(at)))
+        moved = varied(system, moved, only(a, units[j], len(at)), 2)
+        return tangents(tangents(torques(system, *moved), 2))
+
+    columns = {(j, k): column(j, k) for j in n for k in n if k <= j or not half}
+    pairs = [columns[(j, k) if (j, k) in columns else (k, j)] for j in n for k in n]
+    return [pair[i] for i in n for pair in pairs]
+
+
+@_of_whole("centroidal_momentum_rate")
+def centroidal_momentum_rate(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Ȧ, 6 x n, and Ȧ q̇."""
+    rates, n = rate(MOMENTUM, system, q, qd), len(qd)
+    return rates, [dot(rates[k * n : k * n + n], qd) for k in range(6)]
+
+
+@_of_whole("centroidal_momentum_gradient")
+def centroidal_momentum_gradient(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
+    """∂(A q̇)/∂q, 6 x n."""
+
+    def momentum(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
+        a, n = MOMENTUM(system, x), len(qd)
+        return [dot(a[k * n : k * n + n], qd) for k in range(6)]
+
+    return slopes(momentum, system, _at(system, q), 0)
+
+
+def _register_frame(axes: str, jacobian: Term) -> None:
+    """Rates and gradient of the Jacobian of a link."""
+
+    def of(link: str) -> Term:
+        return partial(_of_rows, partial(jacobian, link=link))
+
+    @_of_whole(f"frame_jacobian_dot_{axes}")
+    def matrix_rate(system: CanonicalModel, *flow: Coordinates, link: str) -> list[Scalar]:
+        """dJ/dt, 6 x n."""
+        return rate(of(link), system, *flow)
+
+    @_of_whole(f"frame_jacobian_ddot_{axes}")
+    def matrix_second_rate(system: CanonicalModel, *flow: Coordinates, link: str) -> list[Scalar]:
+        """d²J/dt², 6 x n."""
+        return second_rate(of(link), system, *flow)
+
+    @_of_whole(f"frame_hessian_{axes}")
+    def hessian(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
+        """∂J/∂q, 6 x n x n."""
+        return slopes(of(link), system, _at(system, q), 0)
+
+
+for _axes, _row in AXES.items():
+    _register_frame(_axes, _row[2])
