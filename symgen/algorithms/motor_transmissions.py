@@ -25,7 +25,7 @@ from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import as_number
 from symgen.mechanics.motor_places import motor_places, sample_state, single_positions, velocity_row
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.unit_angle import coordinate
+from symgen.mechanics.unit_angle import UnitAngle, coordinate
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 from symgen.text import shown
 
