@@ -55,6 +55,43 @@ def test_fmpy_simulates_it_as_symgen_does(tmp_path):
 
 
 @needs_fmpy
+@needs_cmake
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # files of FMPy
+def test_forces_may_vary_in_time(tmp_path):
+    """In Co-Simulation, forces are constant over a step of the importing tool: the end is that of
+    `Robot.simulate`, restarted at each step with the forces there."""
+    import fmpy
+    from fmpy.build import build_platform_binary
+
+    _, folder = generated("pendulum", glue=("fmi",), quantities=("forward_dynamics",))
+    unzipped, h = tmp_path / "pendulum_fmu", 0.02
+    shutil.copytree(folder / "pendulum_fmu", unzipped)
+    build_platform_binary(unzipped)
+    robot = symgen.Robot(robot_file("pendulum"))
+    names = robot.positions
+    times = np.arange(11) * h
+    forces = np.stack([3.0 * np.sin(20 * times), np.cos(30 * times)], axis=1)
+    signals = np.array(
+        [(t, *row) for t, row in zip(times, forces, strict=True)],
+        dtype=[("time", float), *((f"tau[{name}]", float) for name in names)],
+    )
+    found = fmpy.simulate_fmu(
+        str(unzipped),
+        fmi_type="CoSimulation",
+        input=signals,
+        start_values={f"q[{names[0]}]": 0.4},
+        output=[f"{array}[{name}]" for array in ("q", "qd") for name in names],
+        stop_time=float(times[-1]),
+        output_interval=h,
+    )
+    q, qd = np.array([0.4, 0.0]), np.zeros(2)
+    for force in forces[:-1]:
+        ours = robot.simulate(h, q, qd, force)
+        q, qd = ours.q[-1], ours.qd[-1]
+    assert np.allclose([*found[-1]][1:], [*q, *qd], atol=1e-7)
+
+
+@needs_fmpy
 def test_names_and_sources_are_described():
     """Each joint has variables of its own; all C files of the module are sources."""
     from fmpy import read_model_description
