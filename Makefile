@@ -10,7 +10,7 @@ EXTRAS ?= test,pinocchio
 # The tests of `make test` and `make fresh`, all by default: TESTS="tests/cli -k help"
 TESTS  ?=
 
-.PHONY: help demo test test-all fresh quick sweep docs lint format types fuzz freeze freeze-check oracle oracle-mjcf mutants bench bench-batch bench-one-call bench-python bench-languages bench-cuda generate \
+.PHONY: help demo test test-all fresh quick sweep docs lint format types fuzz freeze freeze-check oracle oracle-mjcf mutants bench bench-batch bench-one-call bench-python bench-languages cuda bench-cuda generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc standstill arm host release
 
 help: ## this list
@@ -140,6 +140,9 @@ bench-one-call: $(call with,bench) ## one call of inverse dynamics by flags: doc
 
 bench-languages: $(READY) ## one call and a batch in every language beside C: the figures of docs/languages/index.md
 	$(BIN)/python -m benchmarks.languages
+
+cuda: $(READY) ## registers and spilled bytes of CUDA kernels, as nvcc states them; needs no GPU
+	$(BIN)/python -m benchmarks.cuda_registers
 
 bench-cuda: $(READY) ## states/s of CUDA kernels beside what the GPU's memory allows, where there is a GPU
 	$(BIN)/python -m benchmarks.cuda

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from benchmarks import cuda_registers
 from benchmarks.cuda import PROGRAM, case
 from benchmarks.cuda import main as benchmark
 from symgen.algorithms import QUANTITIES
@@ -20,7 +21,8 @@ from symgen.algorithms.controllers import CONTROLLERS
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import ROBOT_INPUTS
-from symgen.languages.cuda.backend import resources
+from symgen.languages.c.work_array import live_counts
+from symgen.languages.cuda.backend import MAX_LIVE_REGISTERS, cuda_functions, resources
 from symgen.languages.describe import descriptions
 from symgen.native.compiler import EXACT
 from tests.support.tools import SIMPLE, generated, invoke, robot_file, verified
@@ -276,3 +278,41 @@ def test_all_quantities_of_large_robots(name, scalar, tmp_path):
         options = {"quantities": tuple(q for q in QUANTITIES if q not in CONTROLLERS)}
         options["base"] = "floating"
     assert same_bits_as_c(name, tmp_path, scalar=scalar, **options) > 10_000
+
+
+STORED = json.loads(cuda_registers.FILE.read_text(encoding="utf-8"))
+
+
+def test_the_table_of_registers_is_that_of_the_stored_kernels():
+    assert cuda_registers.table(STORED["kernels"]) in cuda_registers.PAGE.read_text(
+        encoding="utf-8"
+    )
+
+
+@needs_nvcc
+def test_stored_registers_are_those_of_today(tmp_path):
+    if cuda_registers.version() != STORED["nvcc"]:
+        pytest.skip("the stored registers are those of another nvcc")
+    kernels = {name: rest for name, *rest in cuda_registers.kernels("ur5", "float", tmp_path)}
+    for name, (facts, source) in kernels.items():
+        row = STORED["kernels"][f"ur5 float {name}"]
+        assert {key: row[key] for key in facts} == facts, "run make cuda"
+        if name == "mass_matrix":
+            assert cuda_registers.compiled(source, (90,)) == {"90": row["90"]}, "run make cuda"
+
+
+def test_no_kernel_of_dynamics_spills():
+    assert all(
+        row[processor][2] == 0
+        for processor in ("80", "90", "100")
+        for name, row in STORED["kernels"].items()
+        if " float " in name and not name.endswith("derivatives")
+    )
+
+
+def test_a_function_with_many_live_values_is_in_pieces():
+    module, _ = generated(
+        "panda", languages=("cuda",), quantities=("forward_dynamics_derivatives",)
+    )
+    (function,) = cuda_functions(module)
+    assert max(live_counts(function.body.steps)) * 2 > MAX_LIVE_REGISTERS and function.pieces
