@@ -128,9 +128,10 @@ def main() -> None:
     """Compile all kernels, store what ptxas states, and write the page."""
     if shutil.which("nvcc") is None:
         sys.exit("nothing compiled: nvcc is not installed")
-    results = {"nvcc": version(), "kernels": measured()}
-    FILE.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    write_table(PAGE, "registers", table(results["kernels"]))
+    results = measured()
+    stored = json.dumps({"nvcc": version(), "kernels": results}, indent=1) + "\n"
+    FILE.write_text(stored, encoding="utf-8")
+    write_table(PAGE, "registers", table(results))
 
 
 if __name__ == "__main__":
