@@ -18,6 +18,7 @@ carry."""
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from symgen.algorithms.fluids import momenta_of_added_mass
 from symgen.algorithms.motion import Velocity, twists, velocities
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -202,6 +203,7 @@ def coriolis_transpose_product(
     S_i)·P with P the momentum of these bodies."""
     moving = twists(system, q, qd)
     momenta = dict.fromkeys(range(system.size + 1), ZERO_FORCE)
+    momenta |= momenta_of_added_mass(system, moving)
     entries: list[Scalar] = [ZERO] * system.size
     for i in system.inward:
         body, x = system.body(i), moving[i]

@@ -154,9 +154,7 @@ def _forward(
     tau: Coordinates,
     formulation: Derivatives,
 ) -> Matrices:
-    slopes = forward_derivatives(system, q, qd, tau, formulation)
-    external = (slopes.dwrench, slopes.dthrust)
-    return slopes.dq, slopes.dqd, slopes.inverse, *(x for x in external if x)
+    return in_order(forward_derivatives(system, q, qd, tau, formulation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +168,12 @@ class ForwardDerivatives:
     inverse: list[Scalar]
     dwrench: list[Scalar]
     dthrust: list[Scalar]
+
+
+def in_order(slopes: ForwardDerivatives) -> Matrices:
+    """The derivatives of forward dynamics in the order of the outputs."""
+    external = (slopes.dwrench, slopes.dthrust)
+    return slopes.dq, slopes.dqd, slopes.inverse, *(x for x in external if x)
 
 
 def forward_derivatives(
@@ -248,12 +252,16 @@ def forward_dynamics_derivatives_by_directions(
 ) -> Matrices:
     """∂q̈/∂q, ∂q̈/∂q̇ and M⁻¹ from directional derivatives of inverse dynamics at the accelerations
     that `tau` causes."""
+    return in_order(forward_derivatives_by_directions(system, q, qd, tau))
+
+
+def forward_derivatives_by_directions(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> ForwardDerivatives:
+    """q̈ of the user and its derivatives in a fluid, whose forces are not quadratic in q̇."""
     coupling, solver = system.coupling, factors(system, coupled_mass_matrix(system, q))
-    qdd = coupling.body_rates(solver.solve(driving(system, q, qd, tau)))
-    slopes = inverse_dynamics_derivatives_by_directions(system, q, qd, qdd)
-    n, solved = system.dof, []
-    for matrix in map(coupling.matrix, slopes[:2]):
-        columns = [solver.solve([-x for x in matrix[k::n]]) for k in range(n)]
-        solved.append(_from_columns(columns))
-    external = [solver.solve_columns(x) for x in external_matrices(system, q) if x]
-    return *solved, solver.inverse(), *external
+    qdd = solver.solve(driving(system, q, qd, tau))
+    slopes = inverse_dynamics_derivatives_by_directions(system, q, qd, coupling.body_rates(qdd))
+    dq, dqd = (solver.solve_columns([-x for x in coupling.matrix(a)]) for a in slopes[:2])
+    external = (solver.solve_columns(x) if x else [] for x in external_matrices(system, q))
+    return ForwardDerivatives(qdd, dq, dqd, solver.inverse(), *external)

@@ -3,6 +3,7 @@
 Six-vectors have the linear part first, then the angular part.
 """
 
+from symgen.algorithms.fluids import buoyancy_energy, momenta_of_added_mass
 from symgen.algorithms.forward_kinematics import FramePose, forward_kinematics, place, six_rows
 from symgen.algorithms.motion import twists
 from symgen.algorithms.registry import Array, quantity
@@ -32,11 +33,14 @@ ORIN = "Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot, Autonomous
     outputs=(Array("T", "kinetic energy", "J", (1,)),),
 )
 def kinetic_energy(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
-    """The kinetic energy (J, one number). Regrouping changes that of a body, not the sum of all."""
+    """The kinetic energy (J, one number), that of added mass included. Regrouping changes that of a
+    body, not the sum of all."""
     total: Scalar = ZERO
-    for i, twist in twists(system, q, qd).items():
+    velocity = twists(system, q, qd)
+    added = momenta_of_added_mass(system, velocity)
+    for i, twist in velocity.items():
         if i:
-            momentum = spatial_momentum(system.body(i).inertia, twist)
+            momentum = spatial_momentum(system.body(i).inertia, twist) + added.get(i, ZERO_FORCE)
             total = total + momentum.linear.dot(twist.v) + momentum.angular.dot(twist.w)
     return [0.5 * total]
 
@@ -53,7 +57,7 @@ def kinetic_energy(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> l
 )
 def potential_energy(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """The potential energy of gravity of all moving bodies, zero at the root link's origin, and of
-    springs, zero where they are relaxed (J, one number)."""
+    springs, zero where they are relaxed, and of buoyancy (J, one number)."""
     total: Scalar = ZERO
     for i, body in mass_on_base(system, q).items():
         pose, fall = system.roots[i], system.gravity[i]
@@ -61,7 +65,7 @@ def potential_energy(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
         total = total - body.h.dot(fall) + body.m * level
     for i in system.spring_bodies:
         total = total + system.body(i).passive.energy(q[i - 1])
-    return [total]
+    return [total + buoyancy_energy(system, q)]
 
 
 # -- the centre of mass and momentum ---------------------------------------------------------------

@@ -5,7 +5,8 @@ M_A ν̇_r + C_A(ν_r) ν_r + D(ν_r) ν_r and the buoyancy (Fossen, Handbook of
 and Motion Control, 2nd ed. 2021, eqs. 6.1, 6.44 and 8.1). `FORMULATIONS` names the algorithms that
 contain them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from symgen.algorithms.forward_kinematics import forward_kinematics, potential_per_mass
@@ -26,10 +27,24 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot, structural
 FORMULATIONS: Final = frozenset(
     (
         *("newton_euler", "composite", "composite_shared", "forward_dynamics", "steps"),
-        *("products", "derivatives_by_directions"),
+        *("products", "derivatives_by_directions", "step_jacobians_by_directions"),
+        *("controllers", "observers", "cartesian_impedance", "operational_space"),
     )
 )
 """The algorithms that contain the forces of fluids: titles of formulations before the slash."""
+PARTS: Final = frozenset(
+    (
+        *("energies:kinetic_energy", "energies:potential_energy"),
+        *("coriolis:coriolis_transpose_product", "tensors:mass_matrix_gradient"),
+        *("tensors:gravity_gradient", "rates:gravity_rate", "rates:gravity_second_rate"),
+        *("rates:inverse_dynamics_rate", "rates:mass_matrix_rate", "rates:mass_matrix_second_rate"),
+        *("virtual_power:inverse_dynamics_vjp", "virtual_power:forward_dynamics_vjp"),
+        *("joint_wrenches:joint_wrench", "joint_wrenches:joint_wrench_aligned"),
+        *("joint_wrenches:joint_wrenches", "joint_wrenches:joint_wrench_derivatives"),
+    )
+)
+"""Further ones that contain them for some quantities: title and quantity. Of second derivatives the
+reference has too few digits."""
 WITHOUT_FORCES: Final = frozenset(("kinematics", "task_space", "inverse_kinematics"))
 """The algorithms whose results do not depend on forces."""
 
@@ -61,13 +76,21 @@ def _quadratic(part: QuadraticDrag, six: Sequence[Scalar]) -> Scalar:
 
 
 def fluid_forces(
-    system: CanonicalModel, q: Coordinates, qd: Coordinates, moving: dict[int, Motion]
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    moving: Mapping[int, Motion],
+    qd_r: Coordinates | None = None,
 ) -> dict[int, Force]:
     """The forces on bodies, about the origins of their frames, that the joints must balance because
-    of fluids; `moving` are the motions of the bodies, whose accelerations are less gravity."""
+    of fluids; `moving` are the motions of the bodies, whose accelerations are less gravity.
+
+    With reference velocities `qd_r` the Coriolis forces of the added mass are C(q, q̇) q̇_r with
+    Christoffel's C; drag and what the current adds are those at q̇."""
     if not system.fluids:
         return {}
     velocity, potential = twists(system, q, qd), potential_per_mass(system, q)
+    reference = velocity if qd_r is None else twists(system, q, qd_r)
     flowing = sorted({x.body for x in system.fluids if any(x.fluid.current)})
     places = forward_kinematics(system, q, flowing)
     total: dict[int, Force] = {}
@@ -79,17 +102,72 @@ def fluid_forces(
         if x.body in places:
             rows = places[x.body].at(pose).rows
             current = matvec(transpose(rows), _constant(fluid.current))
-        relative = Twist(at.w, at.v - current)
-        change = Twist(motion.wd, motion.a - up - at.w.cross(at.v - current))
-        p, rate = _times(fluid.mass_rows, relative), _times(fluid.mass_rows, change)
-        inertial = Force(
-            rate.linear + at.w.cross(p.linear),
-            rate.angular + at.w.cross(p.angular) + relative.v.cross(p.linear),
-        )
+        relative, free = Twist(at.w, at.v - current), replace(motion, a=motion.a - up)
+        if qd_r is None:
+            inertial = _inertial(fluid, relative, free)
+        else:
+            inertial = _referred(fluid, at, twist_at_frame(reference[x.body], pose), free)
+            drift = Twist(ZERO_VECTOR, at.w.cross(current))
+            inertial = inertial + _times(fluid.mass_rows, drift)
+            inertial = inertial + _turning(fluid, relative) + -_turning(fluid, at)
         sinking = up.scaled(structural(-fluid.displaced))
         weight = Force(sinking, _constant(fluid.centre).cross(sinking))
         force = (inertial + _drag(fluid, relative) + weight).placed(pose)
         total[x.body] = total.get(x.body, ZERO_FORCE) + force
+    return total
+
+
+def _inertial(fluid: LinkFluid, x: Twist, motion: Motion) -> Force:
+    """M_A ẋ + C_A(x) x for the relative twist x of a link that moves so."""
+    rate = _times(fluid.mass_rows, Twist(motion.wd, motion.a - motion.w.cross(x.v)))
+    return rate + _turning(fluid, x)
+
+
+def _turning(fluid: LinkFluid, x: Twist, of: Twist | None = None) -> Force:
+    """C_A(x) x: how the momentum of the fluid turns in space; `of` replaces the twist that it is
+    the momentum of."""
+    p = _times(fluid.mass_rows, of or x)
+    return Force(x.w.cross(p.linear), x.w.cross(p.angular) + x.v.cross(p.linear))
+
+
+def _referred(fluid: LinkFluid, x: Twist, y: Twist, motion: Motion) -> Force:
+    """M_A ẏ + C(x) y with Christoffel's C, for the reference twist y of a link that moves at x: the
+    Levi-Civita connection of M_A on rigid motions (Bullo & Lewis, Geometric Control of Mechanical
+    Systems, 2005, section 5.3)."""
+    change = Twist(motion.wd - x.w.cross(y.w), motion.a - x.w.cross(y.v))
+    bracket = Twist(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w))
+    twice = _times(fluid.mass_rows, bracket) + _turning(fluid, x, y) + _turning(fluid, y, x)
+    return _times(fluid.mass_rows, change) + twice.scaled(0.5)
+
+
+def momenta_of_added_mass(
+    system: CanonicalModel, velocity: Mapping[int, Twist]
+) -> dict[int, Force]:
+    """The momenta of the added mass at velocities of the bodies in still fluid, about the origins
+    of their frames."""
+    total: dict[int, Force] = {}
+    for x in system.fluids:
+        momentum = _times(x.fluid.mass_rows, twist_at_frame(velocity[x.body], x.pose))
+        total[x.body] = total.get(x.body, ZERO_FORCE) + momentum.placed(x.pose)
+    return total
+
+
+def without_resistance(system: CanonicalModel) -> CanonicalModel:
+    """The system with the added mass of its fluids alone."""
+    masses = (replace(x, fluid=LinkFluid(added_mass=x.fluid.added_mass)) for x in system.fluids)
+    return replace(system, fluids=tuple(masses))
+
+
+def buoyancy_energy(system: CanonicalModel, q: Coordinates) -> Scalar:
+    """The potential energy of the displaced fluids, zero at the root link's origin."""
+    if not any(x.fluid.displaced for x in system.fluids):
+        return ZERO
+    heights = potential_per_mass(system, q)
+    total: Scalar = ZERO
+    for x in system.fluids:
+        height = heights[x.body].seen_in(x.pose)
+        level = height.level + height.slope.dot(_constant(x.fluid.centre))
+        total = total - structural(x.fluid.displaced) * level
     return total
 
 

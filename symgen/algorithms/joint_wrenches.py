@@ -10,6 +10,7 @@ the joint's frame of the robot's file, which moves with the child."""
 from functools import partial
 
 from symgen.algorithms.external_inputs import row_major
+from symgen.algorithms.fluids import fluid_forces
 from symgen.algorithms.kinematics import frame_place
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import subtree_forces
@@ -40,6 +41,14 @@ def _six(force: Force) -> list[Scalar]:
     return [*force.linear, *force.angular]
 
 
+def _transmitted(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> dict[int, Force]:
+    """The force of each joint on its body and all beyond it, at the body's origin."""
+    moving = motions(system, q, qd, qdd)
+    return subtree_forces(system, q, moving, fluid_forces(system, q, qd, moving))
+
+
 def _in_frame(force: Force, frame: LinkFrame) -> Force:
     """A force at the origin of a body, at a frame that is fixed to the body."""
     return force.placed(frame.pose.inverse)
@@ -57,7 +66,7 @@ def joint_wrench(
     """The wrench of the parent on the child about the joint's origin in the joint's axes, 6
     numbers."""
     frame = system.joint_frame(joint)
-    forces = subtree_forces(system, q, motions(system, q, qd, qdd))
+    forces = _transmitted(system, q, qd, qdd)
     return _six(_in_frame(forces[frame.body], frame))
 
 
@@ -97,7 +106,7 @@ def joint_wrenches(
 ) -> list[Scalar]:
     """The wrenches of all moving joints, each about its origin in its axes, joints x 6,
     row-major."""
-    forces = subtree_forces(system, q, motions(system, q, qd, qdd))
+    forces = _transmitted(system, q, qd, qdd)
     frames = system.joint_frames.values()
     return [x for frame in frames for x in _six(_in_frame(forces[frame.body], frame))]
 

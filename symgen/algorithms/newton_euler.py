@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from symgen.algorithms.fluids import fluid_forces
+from symgen.algorithms.fluids import fluid_forces, without_resistance
 from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.loads import joint_loads
 from symgen.algorithms.motion import motions
@@ -63,7 +63,7 @@ def reference_dynamics(
     without friction and springs; q̇_r is q̇ by default. With the C of Christoffel symbols Ṁ - 2 C is
     skew-symmetric (Slotine & Li 1987; Echeandia & Wensing 2021, eq. 9)."""
     moving = motions(system, q, qd, qdd, qd_r)
-    forces = subtree_forces(system, q, moving, fluid_forces(system, q, qd, moving))
+    forces = subtree_forces(system, q, moving, fluid_forces(system, q, qd, moving, qd_r))
     return [system.body(i).joint.project(forces[i]) for i in range(1, system.size + 1)]
 
 
@@ -125,9 +125,10 @@ def bias(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar
     outputs=(Array("tau_c", "joint forces", "N m | N"),),
 )
 def coriolis_force(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
-    """Coriolis and centrifugal joint forces C q̇ (N m or N, shape n): the bias without gravity."""
+    """Coriolis and centrifugal joint forces C q̇ (N m or N, shape n): the bias without gravity, and
+    without drag and current of fluids."""
     weightless = replace(system, gravity=dict.fromkeys(system.gravity, ZERO_VECTOR))
-    return bias(weightless, q, qd)
+    return bias(without_resistance(weightless), q, qd)
 
 
 def _still(system: CanonicalModel) -> Coordinates:

@@ -79,7 +79,7 @@ def observed(
     system, tau = solved_loads(system, at, rates, tau)
     n, m, still = system.dof, coupled_mass_matrix(system, at), [ZERO] * system.size
     p = [sum((m[i * n + j] * qd[j] for j in range(n)), ZERO) for i in range(n)]
-    held = model_forces(system, at, (still, still), still, rates)
+    held = model_forces(system, at, (rates if system.fluids else still, still), still, rates)
     explained = minus(plus(tau, moved), held)
     residual: list[Scalar] = []
     for k, (x, before, y) in enumerate(zip(p, p_last, explained, strict=True)):

@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
+from typing import Final
 
 from symgen.algorithms.derivatives import (
-    Derivatives,
+    DIRECTIONS,
     ForwardDerivatives,
     Matrices,
     forward_derivatives,
+    forward_derivatives_by_directions,
+    in_fluid,
 )
 from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.gradients import gradients, gradients_by_duals
@@ -75,14 +78,14 @@ UserSlopes = Callable[..., ForwardDerivatives]
 """q̈ of the user and its derivatives, from the system, q, q̇ and τ of the user."""
 
 
-def _by_bodies(formulation: Derivatives) -> UserSlopes:
-    """They from a formulation for the bodies' joints."""
+def _by_bodies(formulation: Callable[..., ForwardDerivatives]) -> UserSlopes:
+    """They from a formulation for the bodies' joints and the forces of the user."""
 
     def by_user(
         system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
     ) -> ForwardDerivatives:
         at = system.coupling.body_positions(q), system.coupling.body_rates(qd)
-        return forward_derivatives(system, *at, tau, formulation)
+        return formulation(system, *at, tau)
 
     return by_user
 
@@ -227,19 +230,22 @@ def _way(method: str, title: str) -> str:
 
 
 RECURSION, DUALS = "derivatives of forward dynamics by recursion", "those by duals"
+RECURSIVE: Final = _by_bodies(partial(forward_derivatives, formulation=gradients))
+BY_DUALS: Final = _by_bodies(partial(forward_derivatives, formulation=gradients_by_duals))
+BY_DIRECTIONS: Final = _by_bodies(forward_derivatives_by_directions)
 
 
 @_step_jacobians("euler")(source=_way("euler", RECURSION), applicable=wrenches_in_link_axes)
 def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
     Euler; changes of positions in the tangent spaces at both ends."""
-    return euler_jacobians(_by_bodies(gradients), system, *at)
+    return euler_jacobians(RECURSIVE, system, *at)
 
 
 @_step_jacobians("euler")(source=_way("euler", DUALS), regroupings=("minimal",))
 def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a semi-implicit step of Euler, by the other derivatives of forward dynamics."""
-    return euler_jacobians(_by_bodies(gradients_by_duals), system, *at)
+    return euler_jacobians(BY_DUALS, system, *at)
 
 
 @_step_jacobians("rk4")(
@@ -248,11 +254,23 @@ def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> M
 def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a step of Runge and
     Kutta's method of fourth order."""
-    return rk4_jacobians(_by_bodies(gradients), system, *at)
+    return rk4_jacobians(RECURSIVE, system, *at)
 
 
 @_step_jacobians("rk4")(source=_way("rk4", DUALS), regroupings=("minimal",))
 def step_jacobians_rk4_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a step of Runge and Kutta's method of fourth order, by the other derivatives of
     forward dynamics."""
-    return rk4_jacobians(_by_bodies(gradients_by_duals), system, *at)
+    return rk4_jacobians(BY_DUALS, system, *at)
+
+
+@_step_jacobians("euler")(source=_way("euler", DIRECTIONS), applicable=in_fluid)
+def step_jacobians_euler_by_directions(system: CanonicalModel, *at: Coordinates) -> Matrices:
+    """A and B of a semi-implicit step of Euler in a fluid."""
+    return euler_jacobians(BY_DIRECTIONS, system, *at)
+
+
+@_step_jacobians("rk4")(source=_way("rk4", DIRECTIONS), applicable=in_fluid)
+def step_jacobians_rk4_by_directions(system: CanonicalModel, *at: Coordinates) -> Matrices:
+    """A and B of a step of Runge and Kutta's method of fourth order in a fluid."""
+    return rk4_jacobians(BY_DIRECTIONS, system, *at)

@@ -15,6 +15,7 @@ from symgen.algorithms import adjoint_hessians, adjoints
 from symgen.algorithms.adjoint_hessians import Four
 from symgen.algorithms.adjoints import Three, power
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
+from symgen.algorithms.fluids import fluid_forces
 from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.motion import motions, velocities
 from symgen.algorithms.newton_euler import inertial_force
@@ -32,8 +33,10 @@ def virtual_power(
 ) -> Scalar:
     """λᵀ τ without what joints do by themselves."""
     moving, virtual = motions(system, q, qd, qdd), velocities(system, q, lam)
-    system = rotate_wrenches(system, q)
     total: Scalar = ZERO
+    for i, force in fluid_forces(system, q, qd, moving).items():
+        total = total + power(virtual[i].body, force)
+    system = rotate_wrenches(system, q)
     for i in system.outward:
         with system.section(i, "virtual power"):
             total = total + power(virtual[i].body, inertial_force(system.body(i), moving[i]))

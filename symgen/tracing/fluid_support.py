@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from symgen.algorithms.fluids import FORMULATIONS, WITHOUT_FORCES
+from symgen.algorithms.fluids import FORMULATIONS, PARTS, WITHOUT_FORCES
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -31,8 +31,9 @@ def with_fluids(
     """The formulations that contain the forces of the fluids of a robot. Raises OptionError."""
     if layout.fluids and layout.coupling.loops:
         raise OptionError("--fluid: robots with closed loops are not supported; cut the loops")
-    known = FORMULATIONS | WITHOUT_FORCES
-    fit = [f for f in named if f.name.partition("/")[0] in known]
+    titles = ((f, f.name.partition("/")[0]) for f in named)
+    known = FORMULATIONS | WITHOUT_FORCES | PARTS
+    fit = [f for f, title in titles if {title, f"{title}:{q.name.partition(':')[0]}"} & known]
     if layout.fluids and not fit:
         raise OptionError(
             f"--fluid: {q.name} does not support the forces of fluids; remove it or --fluid"

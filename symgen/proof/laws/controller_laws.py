@@ -83,6 +83,14 @@ def _holding(x: States) -> DecimalArray:
     return tau(without_friction(x).put(qd=None, qdd=None))
 
 
+def _resistance(x: States) -> DecimalArray:
+    """What fluids add beyond M q̈ + C q̇ + g: drag, and the effect of a current on the motion."""
+    if not x.robot.fluid:
+        return 0 * x.given["qd"]
+    y = without_friction(x)
+    return tau(y.put(qdd=None)) - batch_matvec(coriolis(x), x.given["qd"]) - _holding(x)
+
+
 def _slope_on_branch(term: Callable[[DecimalArray], DecimalArray]) -> DecimalArray:
     """The derivative at zero of a function of time that may jump there, from the side where it does
     not: the turn between two positions changes its sense at half a turn."""
@@ -147,7 +155,7 @@ def _impedance(x: States) -> DecimalArray:
     moving = batch_matvec(mass(x), qdd_r) + batch_matvec(coriolis(x), qd_r)
     spring = g["k_p"] * _error(x) + g["k_d"] * (qd_r - g["qd"])
     friction = _friction(x, qd_r, lambda y: moving + _holding(y))
-    return moving + _holding(x) + friction + spring
+    return moving + _holding(x) + _resistance(x) + friction + spring
 
 
 @law("joint_impedance", LOOP, 1)
@@ -162,7 +170,7 @@ def momentum_observer(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArr
     """r by the exact solution of its filter, the momentum, 1."""
     g, p = x.given, batch_matvec(mass(x), x.given["qd"])
     moved = batch_transposed_matvec(coriolis(x), g["qd"])
-    explained = g["tau"] + moved - _holding(x) - _rubbing_in_motion(x)
+    explained = g["tau"] + moved - _holding(x) - _resistance(x) - _rubbing_in_motion(x)
     check_free_motion(x, explained)
     decay = np.frompyfunc(Decimal.exp, 1, 1)(-g["gain"] * g["h"])
     external = (p - g["p_last"]) / g["h"] - explained

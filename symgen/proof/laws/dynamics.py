@@ -16,6 +16,7 @@ from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_model import entries_array
 from symgen.proof.states import (
     States,
+    batch_matvec,
     batch_transposed_matvec,
     decimals,
     eye,
@@ -74,6 +75,8 @@ def without_acceleration(x: States) -> DecimalArray:
 @law("coriolis_force", f"{NEWTON}, less that at rest")
 def coriolis_force(x: States) -> DecimalArray:
     """C q̇, (..., n)."""
+    if x.robot.fluid:
+        return batch_matvec(coriolis(x), x.given["qd"])
     return without_acceleration(x) - at_rest(x)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from symgen.mechanics.fluid import LinkFluid
 from symgen.numbers.types import DecimalArray
 from symgen.proof.reference_kinematics import body_poses
-from symgen.proof.reference_model import entries_array, frame_of
+from symgen.proof.reference_model import Frame, entries_array, frame_of
 from symgen.proof.states import (
     States,
     batch_matmul,
@@ -85,23 +85,52 @@ def _drag(fluid: LinkFluid, v: DecimalArray) -> DecimalArray:
     return force
 
 
+def _force(x: States, at: Place) -> DecimalArray:
+    """The force and moment that balance a fluid, root axes, about the origin of its numbers."""
+    fluid, r = at[1], _rotation(x, at)
+    momentum, relative = _momentum(x, at), _relative(x, at)
+    arm = np.cross(relative[..., :3], momentum[..., :3])
+    force = rate(partial(_momentum, at=at), x) + np.concatenate([0 * arm, arm], axis=-1)
+    force = force + _both(r, _drag(fluid, _both(r, relative, turned=True)))
+    sinking = Decimal(fluid.displaced) * _gravity(x) + 0 * force[..., :3]
+    centre = batch_matvec(r, decimals(np.array(fluid.centre)) + 0 * force[..., :3])
+    return force + np.concatenate([sinking, np.cross(centre, sinking)], axis=-1)
+
+
+def _gravity(x: States) -> DecimalArray:
+    return x.given["g"] if "g" in x.given else decimals(np.array(x.robot.model.gravity))
+
+
 def fluid_tau(x: States) -> DecimalArray:
     """The joint forces that balance fluids, (..., n); zero without fluids."""
     total = decimals(np.zeros((*x.shape, x.n)))
     for at in _fluids(x):
-        fluid = at[1]
-        momentum, relative = _momentum(x, at), _relative(x, at)
-        change = rate(partial(_momentum, at=at), x)
-        arm = np.cross(relative[..., :3], momentum[..., :3])
-        force = change + np.concatenate([0 * arm, arm], axis=-1)
-        r = _rotation(x, at)
-        body = _both(r, relative, turned=True)
-        force = force + _both(r, _drag(fluid, body))
-        g = x.given["g"] if "g" in x.given else decimals(np.array(x.robot.model.gravity))
-        sinking = Decimal(fluid.displaced) * g + 0 * force[..., :3]
-        centre = batch_matvec(r, decimals(np.array(fluid.centre)) + 0 * force[..., :3])
-        force = force + np.concatenate([sinking, np.cross(centre, sinking)], axis=-1)
-        total = total + batch_transposed_matvec(_jacobian(x, at), force)
+        total = total + batch_transposed_matvec(_jacobian(x, at), _force(x, at))
+    return total
+
+
+def fluid_wrench(x: States, body: int, frame: Frame) -> DecimalArray:
+    """The wrench of a joint that balances the fluids around its body and all beyond, about the
+    origin of a frame in its axes, (..., 6)."""
+    total = decimals(np.zeros((*x.shape, 6)))
+    place = entries_array([*frame.place], x.shape, Decimal(0))
+    axes = entries_array([e for row in frame.axes for e in row], x.shape, Decimal(0))
+    for at in _fluids(x):
+        if body in x.mechanism.path(x.mechanism.body_of(at[0])[0]):
+            force = _force(x, at)
+            moment = np.cross(_pose(x, at)[..., 9:] - place, force[..., :3])
+            total = total + force + np.concatenate([0 * moment, moment], axis=-1)
+    return _both(axes.reshape(*x.shape, 3, 3), total, turned=True)
+
+
+def buoyancy_energy(x: States) -> DecimalArray:
+    """The potential energy of the displaced fluids, (..., 1)."""
+    total = decimals(np.zeros((*x.shape, 1)))
+    for at in _fluids(x):
+        centre = decimals(np.array(at[1].centre)) + 0 * _pose(x, at)[..., 9:]
+        point = _pose(x, at)[..., 9:] + batch_matvec(_rotation(x, at), centre)
+        height = (_gravity(x) * point).sum(-1, keepdims=True)
+        total = total + Decimal(at[1].displaced) * height
     return total
 
 

@@ -14,6 +14,7 @@ from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import inverse, mass, solve, without_acceleration
+from symgen.proof.laws.fluid_physics import buoyancy_energy
 from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import body_poses
 from symgen.proof.reference_model import Frame, entries_array
@@ -168,7 +169,8 @@ def potential(x: States) -> DecimalArray:
     """-Σ g·(m p + h) and what springs store, (..., 1)."""
     moment, state = first_moment(x), x.textbook
     weight = -sum(e * moment[..., k] for k, e in enumerate(state.course.gravity))[..., None]
-    return weight + entries_array([spring_energy(x.mechanism, state)], x.shape, Decimal(0))
+    stored = weight + entries_array([spring_energy(x.mechanism, state)], x.shape, Decimal(0))
+    return stored + buoyancy_energy(x) if x.robot.fluid else stored
 
 
 @law("centroidal_momentum_matrix", LINKS)

@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 
 from symgen.numbers.types import DecimalArray
+from symgen.proof.laws.fluid_physics import fluid_wrench
 from symgen.proof.laws.law_registry import law
 from symgen.proof.laws.regressor_laws import UNITS, by_parameters
 from symgen.proof.reference_kinematics import body_poses
@@ -23,7 +24,8 @@ def wrench(x: States, joint: str, in_root_axes: bool = False) -> DecimalArray:
     body = body_poses(x.mechanism, x.textbook.course.positions)[last]
     frame = Frame(WORLD if in_root_axes else body.axes, body.place)
     entries = transmitted_wrench(x.mechanism, x.textbook, last, frame)
-    return entries_array(entries, x.shape, Decimal(0))
+    rigid = entries_array(entries, x.shape, Decimal(0))
+    return rigid + fluid_wrench(x, last, frame) if x.robot.fluid else rigid
 
 
 @law("joint_wrench", SUMS)
