@@ -39,14 +39,20 @@ PARTS: Final = frozenset(
         *("tensors:gravity_gradient", "rates:gravity_rate", "rates:gravity_second_rate"),
         *("rates:inverse_dynamics_rate", "rates:mass_matrix_rate", "rates:mass_matrix_second_rate"),
         *("virtual_power:inverse_dynamics_vjp", "virtual_power:forward_dynamics_vjp"),
+        *("elastic:elastic_forward_dynamics", "elastic:elastic_step"),
         *("joint_wrenches:joint_wrench", "joint_wrenches:joint_wrench_aligned"),
         *("joint_wrenches:joint_wrenches", "joint_wrenches:joint_wrench_derivatives"),
     )
 )
 """Further ones that contain them for some quantities: title and quantity. Of second derivatives the
 reference has too few digits."""
-WITHOUT_FORCES: Final = frozenset(("kinematics", "task_space", "inverse_kinematics"))
-"""The algorithms whose results do not depend on forces."""
+WITHOUT_FORCES: Final = frozenset(
+    (
+        *("kinematics", "task_space", "inverse_kinematics", "transmission", "motor_transmissions"),
+        *("energies:com", "energies:com_jacobian", "centroidal:com_jacobian_rate"),
+    )
+)
+"""The algorithms whose results do not depend on forces, some of them with the quantity."""
 
 
 def _constant(numbers: Sequence[float]) -> Vector:

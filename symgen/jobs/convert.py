@@ -42,4 +42,4 @@ def convert(
         )
     data, unsaid = urdf_bytes(robot)
     write_new(Path(out), data)
-    return (*robot.notices, *unsaid)
+    return (*(n for n in robot.notices if "fluid" not in n.unless), *unsaid)

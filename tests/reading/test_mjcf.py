@@ -128,7 +128,7 @@ def test_armature_damping_friction_limits(tmp_path):
     ("option", "joint", "body", "rest", "words"),
     [
         ("", 'stiffness="3"', "", "", "warning: spring of 'j' is ignored; add --springs to include it"),
-        ('density="1.2"', "", "", "", "warning: 'density' of the medium"),
+        ('density="1.2"', "", "", "", "warning: the drag of links in the medium ('density') is ignored"),
         ("", "", '<site name="s"/><geom name="g" size=".1"/>', '<tendon><fixed name="t" stiffness="2"><joint joint="j" coef="1"/></fixed></tendon>', "friction of tendons ('t') are ignored"),
         ("", "", "", '<equality><connect body1="a" anchor="0 0 0"/></equality>', "closes a loop, which is left open"),
         ("", "", "", '<equality><joint joint1="j" polycoef="0.5 0 0 0 0"/></equality>', "--lock 'j=0.5' to lock it"),

@@ -103,7 +103,7 @@ IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
     IgnoredElement(
         "warning",
         lambda r: (x for x in ("density", "viscosity") if getattr(r.model.opt, x)),
-        "{names} of the medium ignored; add --fluid to include the drag of links",
+        "the drag of links in the medium ({names}) is ignored; add --fluid to include it",
         ("fluid",),
         "the drag of links in the medium (--fluid)",
     ),

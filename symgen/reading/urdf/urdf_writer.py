@@ -270,6 +270,12 @@ IN_DYNAMICS: Final = (
 )
 EXTENSIONS: Final[tuple[tuple[str, Callable[[RobotDescription], Iterable[str]], str], ...]] = (
     (
+        "warning",
+        lambda robot: (link.name for link in robot.links if link.fluids),
+        "the fluid around links ({}) is not written to the URDF; give it as [links.NAME] in the "
+        "file of --actuators",
+    ),
+    (
         "note",
         lambda robot: (loop.name for loop in robot.loops if loop.joint in CUT_JOINTS),
         "closed loops ({}) are written as <loop> of URDF+, which other programs may ignore",
