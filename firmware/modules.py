@@ -20,6 +20,23 @@ ROBOTS = ("ur5", "panda", "quadruped")
 """The robots whose every quantity runs on the target."""
 
 
+MOTORS = "left_motor,right_motor"
+ANKLE_BOARD = (
+    f"command=motor_motion:{MOTORS}+motor_torques:{MOTORS}",
+    f"step=joint_step:{MOTORS}",
+    f"measured=joint_rates:{MOTORS}+joint_torques:{MOTORS}",
+    f"inertia=reflected_inertia:{MOTORS}",
+)
+"""The functions of the board of an ankle: a module of its transmission alone."""
+DYNAMICS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
+LOOPS: Mapping[str, Mapping[str, Any]] = {
+    "ankle": {"root": "shin", "quantities": (*ANKLE_BOARD, *DYNAMICS)},
+    "excavator": {"quantities": DYNAMICS},
+    "five_bar": {"quantities": DYNAMICS},
+}
+"""The robots with closed loops that run on the target, with their options."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """A robot of robots/ and the options it is compiled with."""
@@ -63,6 +80,11 @@ def _short(value: object) -> str:
     return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
+def looped(robot: str, scalar: str) -> Sample:
+    """A robot with closed loops."""
+    return Sample(robot, {"scalar": scalar, **LOOPS[robot]})
+
+
 CONTROLLERS = (
     *("gravity_compensation", "computed_torque", "joint_impedance", "momentum_observer"),
     *("adaptive_slotine_li", "recursive_least_squares"),
@@ -92,5 +114,7 @@ GAUNTLET = (
     Sample("quadruped", {"scalar": "float", "quantities": DERIVATIVES[1:], "optimize": "size"}),
     Sample("pendulum", {"scalar": "float", "controllers": (*CONTROLLERS, LOWER)}),
     Sample("ur5", {"controllers": ("computed_torque", "momentum_observer")}),
+    Sample("ankle", {"scalar": "float", "root": "shin", "quantities": ANKLE_BOARD}),
+    Sample("excavator", {"quantities": DYNAMICS}),
 )
 """The modules that every host check judges."""

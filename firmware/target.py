@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from firmware.modules import CONTROLLED, ROBOTS, Sample, Written, controlled
+from firmware.modules import CONTROLLED, LOOPS, ROBOTS, Sample, Written, controlled, looped
 from firmware.probes import RECORD, Probed, probe, probed
 from firmware.stack import Calls, reached, tail_calls
 from firmware.tools import BARE, WARNINGS, Refused, emulated, missing, run
@@ -150,6 +150,7 @@ def build(made: Written, core: Core, optimise: str, work: Path) -> dict[str, Pat
             *core.flags,
             optimise,
             "-std=c99",
+            "-fno-math-errno",
             "-fcallgraph-info=su",
             *SECTIONS,
             f"-I{made.folder}",
@@ -175,11 +176,11 @@ def _image(made: Written, work: Path) -> Iterator[Path]:
 
 def link(objects: Mapping[str, Path], main: str, core: Core, work: Path) -> Path:
     """The image of one of the main programs. Raises Refused where anything but the compiler's
-    helpers is missing."""
+    helpers is missing, and square roots for which the processor has no instruction."""
     where = (f"-Wl,--defsym=psram={core.psram:#x}", "-T", BARE / "mps2.ld")
     flags = ("-nostdlib", "-nostartfiles", *where, "-Wl,--gc-sections")
     parts = [path for name, path in objects.items() if name == main or name not in MAINS]
-    run(ARM, *core.flags, *flags, *parts, "-lgcc", "-o", f"{main}.elf", cwd=work)
+    run(ARM, *core.flags, *flags, *parts, "-lm", "-lc", "-lgcc", "-o", f"{main}.elf", cwd=work)
     return work / f"{main}.elf"
 
 
@@ -344,7 +345,7 @@ def summary(found: Sequence[Result]) -> str:
 def main() -> int:
     """Run everything; the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("robots", nargs="*", default=ROBOTS)
+    parser.add_argument("robots", nargs="*", default=(*ROBOTS, *LOOPS))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--controllers", action="store_true", help="only the controllers")
     given = parser.parse_args()
@@ -352,7 +353,9 @@ def main() -> int:
         print(f"skipped: {', '.join(absent)} not installed (Debian: apt-get install {PACKAGES})")
         return 0
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    found = [] if given.controllers else list(results(given.robots, given.jobs, targeted))
+    found, names = list[Result](), [] if given.controllers else given.robots
+    found += results([name for name in names if name not in LOOPS], given.jobs, targeted)
+    found += results([name for name in names if name in LOOPS], given.jobs, looped)
     kept = [robot for robot in given.robots if robot in CONTROLLED]
     found += results(kept, given.jobs, controlled)
     console.print(table(found), end="\n\n")

@@ -53,8 +53,14 @@ def includes() -> list[str]:
 @lru_cache(maxsize=1)
 def cpp() -> ctypes.CDLL:
     """Pinocchio's C++, our program compiled with its headers: some minutes the first time."""
-    made, _ = _cpp("pinocchio_cpp.cpp", ("-O3", "-march=native", "-DNDEBUG"))
-    return ctypes.CDLL(str(linked([made], FOLDER / "pinocchio.so", compiler="g++").resolve()))
+    return pinocchio_library("pinocchio_cpp.cpp")
+
+
+def pinocchio_library(source: str) -> ctypes.CDLL:
+    """A C++ program of this folder, compiled with Pinocchio's headers."""
+    made, _ = _cpp(source, ("-O3", "-march=native", "-DNDEBUG"))
+    out = FOLDER / f"{Path(source).stem}.so"
+    return ctypes.CDLL(str(linked([made], out, compiler="g++").resolve()))
 
 
 @lru_cache(maxsize=1)

@@ -20,6 +20,7 @@ from symgen.inspection.robot_report import (
     reasons_by_body,
     short,
     sign,
+    tree_lines,
 )
 from symgen.inspection.viewer_data import live
 from symgen.inspection.visual_geometry import NO_GEOMETRY, RobotGeometry
@@ -99,6 +100,7 @@ def page(
         parameters=columns(data),
         short=short,
         kind=kind,
+        tree=list(tree_lines(data)) if data["closed_loops"] else [],
         joints=counted(data["dof"], len(data["positions"])),
         angles=CONSTANTS,
         legend=LEGEND,

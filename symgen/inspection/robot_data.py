@@ -17,6 +17,7 @@ from symgen.mechanics.coupling import position_coordinates
 from symgen.mechanics.inertia_checks import check_inertias
 from symgen.mechanics.inertia_matrices import homogeneous_transform
 from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed_joints, listed_motors
+from symgen.mechanics.loop_listing import ListedLoop, gruebler_mobility, listed_loops
 from symgen.mechanics.model import PARAMETER_NAMES, Body, RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters, lump_links
 from symgen.mechanics.pose import Pose
@@ -48,6 +49,8 @@ def inspect(job: Job, loaded: LoadedRobot) -> Data:
         "base": "root link" if model.base else "world",
         "gravity": "runtime" if robot.runtime_gravity else list(model.gravity),
         "bodies": [_body(model, row, world, status[row.body.name]) for row in listed_joints(model)],
+        "closed_loops": [_loop(model, row) for row in listed_loops(model)],
+        "gruebler_dof": gruebler_mobility(model),
         "rotors": _rotors(model),
         "motors": [
             {"name": row.name, "positions": list(row.positions), "velocities": list(row.velocities)}
@@ -85,6 +88,19 @@ def _body(
         "parameters": dict(zip(PARAMETER_NAMES, ten, strict=True)),
         "spatial_inertia": spatial_inertia(ten).tolist(),
         "pseudo_inertia": status,
+    }
+
+
+def _loop(model: RigidBodyModel, row: ListedLoop) -> Data:
+    ends = row.closure.bodies
+    return {
+        "name": row.closure.name,
+        "type": row.closure.joint,
+        "links": [model.body(i).name if i else model.root for i in ends],
+        "determines": list(row.dependent),
+        "from": list(row.others),
+        "branch": row.closure.branch,
+        "equations": row.equations,
     }
 
 

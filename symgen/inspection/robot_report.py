@@ -38,6 +38,7 @@ def robot_report(data: Data) -> Report:
     return Report(
         [
             _bodies(data),
+            *(_loops(data) if data["closed_loops"] else ()),
             *([_rotors(data)] if data["rotors"] else []),
             _frames(data),
             *_parameters(data),
@@ -59,6 +60,48 @@ def _bodies(data: Data) -> ReportTable:
         ["mass kg", "centre of mass m", "inertia"],
         rows,
     )
+
+
+def _loops(data: Data) -> Iterator[ReportTable | Cell]:
+    """The closed loops, and the tree with the cut joints."""
+    n, counted_all = data["dof"], data["gruebler_dof"]
+    by = "" if n == counted_all else f", {counted_all} by Grübler's formula"
+    head = ["loop", "cut joint", "determines", "from", "branch"]
+    rows = []
+    for x in data["closed_loops"]:
+        joints = ", ".join(x["determines"]), ", ".join(x["from"])
+        equations = f"{len(x['determines'])} of {x['equations']}"
+        rows.append((x["name"], x["type"], *joints, f"{x['branch']:+d}", equations))
+    title = f"closed loops: {n} independent coordinates{by}"
+    yield ReportTable(title, head, ["independent equations"], rows)
+    yield from tree_lines(data)
+    yield ""
+
+
+def tree_lines(data: Data) -> Iterator[str]:
+    """The tree of bodies with their joints, coordinates and cut joints, a line each."""
+    ends: dict[str, list[str]] = {}
+    for x in data["closed_loops"]:
+        for k, link in enumerate(x["links"]):
+            ends.setdefault(link, []).append(f"{x['name']} to {x['links'][1 - k]}")
+    names = {b["name"] for b in data["bodies"]}
+    carried: dict[str, list[Data]] = {}
+    for b in data["bodies"]:
+        carried.setdefault(b["parent"], []).append(b)
+
+    def below(link: str, indent: str) -> Iterator[str]:
+        children = carried.get(link, [])
+        for b in children:
+            last = b is children[-1]
+            places = ", ".join(f"q[{k}]" for k in b["positions"])
+            by = places or (b["follows"] or {}).get("loop") or kind(b).partition(", ")[2]
+            cuts = "".join(f"  ═ {end}" for end in ends.get(b["name"], ()))
+            yield f"{indent}{'└─' if last else '├─'} {b['name']}: {b['joint']} ({by}){cuts}"
+            yield from below(b["name"], f"{indent}{'   ' if last else '│  '}")
+
+    for root in dict.fromkeys(b["parent"] for b in data["bodies"] if b["parent"] not in names):
+        yield root + "".join(f"  ═ {end}" for end in ends.get(root, ()))
+        yield from below(root, "")
 
 
 def kind(body: Data) -> str:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import chain
 
 from symgen.errors import Notice, OptionError, RobotError, SymgenError
-from symgen.mechanics.cut_joints import CUT_JOINTS
 from symgen.mechanics.kinematic_loop import LoopError
 from symgen.mechanics.loop_groups import (
     PLANAR_UNKNOWNS,
@@ -20,6 +19,7 @@ from symgen.mechanics.loop_groups import (
     groups,
     loop_of,
 )
+from symgen.mechanics.loop_listing import gruebler_mobility, listed_loops
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial_geometry import newton_dependent
@@ -279,25 +279,17 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
         text = loops_left_open((loop.name,), 1)
         yield part.robot.notice("warning", f"{text}; {reason}", loop.line, loop.label)
     loops = {loop.name: loop for loop in part.robot.loops}
-    rows = {closure.name: CUT_JOINTS[closure.joint].rows for closure in model.closures}
-    redundant = sum(rows[closure.name] - len(closure.dependent) for closure in model.closures)
-    for closure in model.closures:
-        bodies = [i for path in paths_of(model, closure.bodies) for i in path]
-        dependent, others = (
-            [model.body(i).joint.name for i in bodies if (i in closure.dependent) is chosen]
-            for chosen in (True, False)
-        )
-        kind = "planar" if len(dependent) == PLANAR_UNKNOWNS else "spatial"
+    for row in listed_loops(model):
         mobility = f"the robot has {model.dof} independent coordinate{'s' * (model.dof != 1)}"
-        if rows[closure.name] > len(dependent):
+        if row.equations > len(row.dependent):
             mobility = (
-                f"{len(dependent)} of the {rows[closure.name]} equations of its cut joint are "
-                f"independent; {mobility}, and {model.dof - redundant} by Grübler's formula"
+                f"{len(row.dependent)} of the {row.equations} equations of its cut joint are "
+                f"independent; {mobility}, and {gruebler_mobility(model)} by Grübler's formula"
             )
         yield part.robot.notice(
             "note",
-            f"closes a {kind} loop that determines joints {quoted(dependent)} from "
-            f"{quoted(others)} on branch {closure.branch:+d}; {mobility}",
-            loops[closure.name].line or None,
-            loops[closure.name].label,
+            f"closes a {row.kind} loop that determines joints {quoted(row.dependent)} from "
+            f"{quoted(row.others)} on branch {row.closure.branch:+d}; {mobility}",
+            loops[row.closure.name].line or None,
+            loops[row.closure.name].label,
         )

@@ -66,7 +66,9 @@ class PolynomialWriter:
         return self._expressions[k]
 
     def _argument(self, a: Polynomial) -> sympy.Expr:
-        """The argument of a function. Angles, which are linear, are not factored."""
+        """The argument of a function, without squares of sines. Angles, which are linear, are not
+        factored."""
+        a = reduced(self.ring, a)
         if all(sum(n for _, n in factors(m)) <= 1 for m in a.terms):
             return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
         return self.written(a)

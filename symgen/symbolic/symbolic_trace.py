@@ -221,9 +221,10 @@ def trace_symbolically(
 ) -> SymbolicTrace:
     """The symbolic trace of a quantity. `given` has expressions for some of its inputs. Raises
     OptionError."""
-    if robot.model.closures:
+    if robot.model.closures and setting.lengths:
         raise OptionError(
-            "closed forms of robots with closed loops are not supported; remove the loops"
+            "lengths='symbols' is not supported for robots with closed loops; use numbers, and "
+            "symbols for masses only"
         )
     (quantity,) = of_robot(robot, (quantity,))
     names = tuple(body.name for body in robot.model.moving) if setting.masses else ()
@@ -292,8 +293,9 @@ def _chains(
     nodes = {tape.atom(k): k for k, node in enumerate(tape.nodes) if node.op == "input"}
     chains: dict[int, Hashable] = {}
     for i, root in roots.items():
-        place = layout.coupling.drives[i - 1].position_index
-        for x, node in nodes.items():
+        drive = layout.coupling.drives[i - 1]
+        for x, node in nodes.items() if drive.terms else ():
+            place = drive.position_index
             if place < len(q) and q[place].has(x):
                 chains.setdefault(node, root)
     return chains

@@ -176,7 +176,10 @@ def test_loops_are_written_to_urdf(tmp_path):
     ("command", "words"),
     [
         (("excite", "{}", "--out", "x.csv"), "symgen excite does not support robots with closed"),
-        (("inspect", "{}", "--entry", "gravity"), "closed forms of robots with closed loops"),
+        (
+            ("inspect", "{}", "--entry", "gravity", "--symbolic", "lengths"),
+            "lengths='symbols' is not supported for robots with closed loops",
+        ),
         (
             ("generate", "{}", "-o", "x", "--quantity", "slotine_li_regressor"),
             "not supported for robots with",
