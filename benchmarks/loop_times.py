@@ -47,8 +47,8 @@ def pinocchio() -> ctypes.CDLL:
 def ours(robot: symgen.Robot, name: str, folder: Path) -> int:
     """The address of symgen's C."""
     file, n = ROOT / "robots" / f"{name}.urdf", robot.dof
-    options = {"prefix": "r", "quantities": ("forward_dynamics",), "trig": "inline"}
-    symgen.generate(file, folder, ["c"], **options, zeros="once")
+    options: dict[str, Any] = {"quantities": ("forward_dynamics",), "trig": "inline"}
+    symgen.generate(file, folder, ["c"], prefix="r", zeros="once", **options)
     header = (folder / "r.h").read_text(encoding="utf-8")
     takes_work = re.search(r"r_forward_dynamics\([^)]*\bw\[", header) is not None
     words = ["x", f"x + {n}", f"x + {2 * n}", *(["w"] if takes_work else []), "y"]

@@ -16,8 +16,15 @@ from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
 from symgen.mechanics.coupling import position_coordinates
 from symgen.mechanics.inertia_checks import check_inertias
 from symgen.mechanics.inertia_matrices import homogeneous_transform
-from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed_joints, listed_motors
-from symgen.mechanics.loop_listing import ListedLoop, gruebler_mobility, listed_loops
+from symgen.mechanics.joint_listing import (
+    ListedJoint,
+    ListedLoop,
+    carrying_link,
+    gruebler_mobility,
+    listed_joints,
+    listed_loops,
+    listed_motors,
+)
 from symgen.mechanics.model import PARAMETER_NAMES, Body, RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters, lump_links
 from symgen.mechanics.pose import Pose

@@ -272,9 +272,10 @@ class PlanarLoop(KinematicLoop):
         off, square = _cross(direction, beyond), _dot(base, base)
         if pair == (len(chain) - 2, len(chain) - 1):  # constants
             off = tidy(plain(off), norm(*map(plain, beyond)))
-        length = self.closure.branch * sqrt(positive(square - off * off))
+        size = sqrt(positive(square - off * off))
+        length = self.closure.branch * size
         if off is ZERO:
-            inverse = 1.0 / length
+            inverse = self.closure.branch * (1.0 / size)
             turn = Direction(_dot(base, direction) * inverse, _cross(direction, base) * inverse)
         else:
             arm = _plus(_times(length, direction), _times(off, _across(direction)))

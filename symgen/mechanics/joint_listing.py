@@ -1,10 +1,20 @@
-"""The joints of a robot as in its file, whatever bodies they consist of, and their rotors."""
+"""The joints of a robot as in its file, whatever bodies they consist of, their rotors, and its
+closed loops."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.model import Body, RigidBodyModel, constant_of_velocity, is_nonzero
+from symgen.mechanics.cut_joints import CUT_JOINTS
+from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS
+from symgen.mechanics.model import (
+    Body,
+    Closure,
+    RigidBodyModel,
+    constant_of_velocity,
+    is_nonzero,
+    paths_of,
+)
 from symgen.text import shown
 
 
@@ -143,3 +153,37 @@ def index_range(indices: tuple[int, ...]) -> str:
     if len(indices) < 2:
         return "".join(map(str, indices))
     return f"{indices[0]} to {indices[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLoop:
+    """A closed loop: its cut joint, the names of the joints that it determines and of the others,
+    and the number of equations of the cut joint."""
+
+    closure: Closure
+    dependent: tuple[str, ...]
+    others: tuple[str, ...]
+    equations: int
+
+    @property
+    def kind(self) -> str:
+        """Whether it is planar or spatial."""
+        return "planar" if len(self.dependent) == PLANAR_UNKNOWNS else "spatial"
+
+
+def listed_loops(model: RigidBodyModel) -> list[ListedLoop]:
+    """The loops, each after those that determine joints of its chains."""
+    rows = []
+    for closure in model.closures:
+        bodies = [i for path in paths_of(model, closure.bodies) for i in path]
+        dependent, others = (
+            tuple(model.body(i).joint.name for i in bodies if (i in closure.dependent) is chosen)
+            for chosen in (True, False)
+        )
+        rows.append(ListedLoop(closure, dependent, others, CUT_JOINTS[closure.joint].rows))
+    return rows
+
+
+def gruebler_mobility(model: RigidBodyModel) -> int:
+    """The number of coordinates by Grübler's formula, which counts all equations as independent."""
+    return model.dof - sum(x.equations - len(x.dependent) for x in listed_loops(model))

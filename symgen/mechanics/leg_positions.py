@@ -168,19 +168,22 @@ class Leg:
         )
         c, s_ = angle.applied("cos"), angle.applied("sin")
         reached = Vector(c * arm.x - s_ * arm.y, s_ * arm.x + c * arm.y, arm.z)
-        turn = _quotient(to, Vector(before[0].dot(reached), before[1].dot(reached), ZERO))
+        flat = [row.dot(reached) for row in before[:2]]
+        k = 1 if flat[0] is ZERO else 0
+        if flat[1 - k] is ZERO and height.z is ZERO and before[k].z is ZERO:
+            # flat[k] is the root of the angle, with the sign of the branch
+            ahead = plain(before[k].y * height.x - before[k].x * height.y) * sign > 0
+            inverse = 1.0 / flat[k] if ahead else -(1.0 / -flat[k])
+            u, v = to.x * inverse, to.y * inverse
+            turn = UnitAngle(((Direction(v, -u) if k else Direction(u, v), 1),))
+        else:
+            turn = _quotient(to, Vector(flat[0], flat[1], ZERO))
         before_it = sum((UnitAngle.of(x[h.body]) for h in side.hinges[run:j]), UnitAngle(()))
         return {first.body: turn - before_it, second.body: angle}
 
 
 def _quotient(target: Vector, source: Vector) -> UnitAngle:
     """The turn about z that takes one vector to another one of the same length."""
-    if source.y is ZERO:
-        inverse = 1.0 / source.x
-        return UnitAngle(((Direction(target.x * inverse, target.y * inverse), 1),))
-    if source.x is ZERO:
-        inverse = 1.0 / source.y
-        return UnitAngle(((Direction(target.y * inverse, -(target.x * inverse)), 1),))
     inverse = 1.0 / (source.x * source.x + source.y * source.y)
     u, v = source.x * inverse, source.y * inverse
     turn = Direction(target.x * u + target.y * v, target.y * u - target.x * v)

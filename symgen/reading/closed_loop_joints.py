@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import chain
 
 from symgen.errors import Notice, OptionError, RobotError, SymgenError
+from symgen.mechanics.joint_listing import gruebler_mobility, listed_loops
 from symgen.mechanics.kinematic_loop import LoopError
 from symgen.mechanics.loop_groups import (
     PLANAR_UNKNOWNS,
@@ -19,7 +20,6 @@ from symgen.mechanics.loop_groups import (
     groups,
     loop_of,
 )
-from symgen.mechanics.loop_listing import gruebler_mobility, listed_loops
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial_geometry import newton_dependent
