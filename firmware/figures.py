@@ -1,11 +1,12 @@
 """The page docs/firmware-figures.md: ``python -m firmware.figures`` prints it; `make firmware-docs`
-writes it."""
+writes it, and with ``--loops`` the section on closed loops only."""
 
 import sys
 from collections.abc import Iterator, Sequence
 
+from benchmarks.page_tables import write_table
 from firmware.errors import section
-from firmware.modules import ROBOTS
+from firmware.modules import LOOPS, ROBOTS, looped
 from firmware.target import (
     BOUND,
     M0,
@@ -74,6 +75,24 @@ SHOWN: tuple[tuple[Core, str, str], ...] = (
 )
 
 
+LOOPS_HEAD = """
+## Closed loops
+
+The robots of `robots/` with [closed loops](concepts/coupling.md#closed-loops). The first four functions of the ankle are the module of its
+transmission, for a board on the shin ([how-to](howto/ankle.md)): `command` gives position, velocity and torque of both motors, `step` is a step from
+motor to joint positions, `measured` gives joint velocities and torques, and `inertia` is the inertia of the motors at the joints. The square
+roots are instructions of the FPU (`-fno-math-errno`). `command` calls the arc tangent of the C library, and its stack is the measured one.
+{summary}.
+"""
+
+
+def loop_section(found: Sequence[Result]) -> str:
+    """The tables of the robots with closed loops."""
+    robots = dict.fromkeys(r.robot for r in found)
+    tables = (f"\n### {robot}\n\n" + "\n".join(_rows(found, robot)) + "\n" for robot in robots)
+    return LOOPS_HEAD.format(summary=summary(found).capitalize()) + "".join(tables) + "\n"
+
+
 def page(found: Sequence[Result], compiler: str) -> str:
     """The whole page."""
     robots = dict.fromkeys(r.robot for r in found)
@@ -113,14 +132,23 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
-    found = list(results(ROBOTS, jobs=2))
-    if refused := [r for r in found if r.refusal]:
+    loops, only = list(results(LOOPS, 2, looped)), sys.argv[1:] == ["--loops"]
+    found = [] if only else list(results(ROBOTS, jobs=2))
+    if refused := [r for r in (*found, *loops) if r.refusal]:
         for r in refused:
             print(f"{r.robot}, {r.core.name}, {r.scalar}: {r.refusal}", file=sys.stderr)
         return 1
-    compiler = run("arm-none-eabi-gcc", "-dumpfullversion", cwd=ROOT).strip()
-    print(page(found, f"arm-none-eabi-gcc {compiler}") + section(), end="")
-    return 1 if any(r.faults for r in found) else 0
+    if only:
+        write_table(ROOT / "docs" / "firmware-figures.md", TABLE, loop_section(loops))
+    else:
+        compiler = run("arm-none-eabi-gcc", "-dumpfullversion", cwd=ROOT).strip()
+        print(page(found, f"arm-none-eabi-gcc {compiler}"))
+        print(f"<!-- {TABLE} -->\n{loop_section(loops)}<!-- end {TABLE} -->\n" + section(), end="")
+    return 1 if any(r.faults for r in (*found, *loops)) else 0
+
+
+TABLE = "closed loops"
+"""The name of the section in the page."""
 
 
 if __name__ == "__main__":
