@@ -181,7 +181,7 @@ def test_loops_are_written_to_urdf(tmp_path):
             "lengths='symbols' is not supported for robots with closed loops",
         ),
         (
-            ("generate", "{}", "-o", "x", "--quantity", "slotine_li_regressor"),
+            ("generate", "{}", "-o", "x", "--quantity", "joint_wrench:a"),
             "not supported for robots with",
         ),
     ],
