@@ -38,6 +38,8 @@ class Argument:
     meaning: str
     unit: str
     layout: str = ""
+    is_scalar: bool = False
+    """Whether it has a single entry for every robot, such as a time step or an energy."""
 
     @property
     def size(self) -> int:
@@ -211,6 +213,7 @@ def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tup
             words.meaning(model, a.meaning),
             words.unit(model, a.unit, a.name),
             a.layout,
+            a.shape == (1,),
         )
         for a in arrays
     )

@@ -74,6 +74,29 @@ def test_arrays_of_double_and_float(compiler, tmp_path, ur5):
     assert np.allclose(found[12:18], ur5.gravity(q), atol=1e-5) and found[18] == 1
 
 
+NUMBERS = """
+#include "pendulum_robot.hpp"
+#include <cstdio>
+int main()
+{
+    const std::array<double, 2> q{0.1, -0.2}, v{0.5, 0.4}, tau{};
+    const double h = 0.01, energy = pendulum_robot::kinetic_energy(q, v);
+    const auto next = pendulum_robot::step_euler(q, v, tau, h);
+    std::printf("%.17g %.17g %d", energy, next.q_euler[1], int(next.ok));
+}
+"""
+
+
+def test_energies_and_time_steps_are_numbers(tmp_path):
+    names = ("kinetic_energy", "step:euler")
+    _, folder = generated("pendulum", languages=("cpp",), quantities=names)
+    shutil.copytree(folder, tmp_path / "x")
+    q, v = [0.1, -0.2], [0.5, 0.4]
+    robot = symgen.compile(robot_file("pendulum"), *names)
+    end = robot.step_euler(q, v, [0.0, 0.0], [0.01])[0][1]
+    assert np.allclose(ran(tmp_path / "x", NUMBERS), [robot.kinetic_energy(q, v).item(), end, 1])
+
+
 MATRICES = """
 #include "ur5_robot_eigen.hpp"
 #include <cstdio>
