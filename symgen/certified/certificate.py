@@ -15,7 +15,13 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.certified.domain import Domain
-from symgen.certified.enclosures import Arithmetic, Enclosure, UnboundedError, enclosures
+from symgen.certified.enclosures import (
+    Arithmetic,
+    Enclosure,
+    UnboundedError,
+    enclosures,
+    enclosures_by_lengths,
+)
 from symgen.compiler.evaluate import Rows, levels
 from symgen.compiler.passes import live_nodes
 from symgen.compiler.program import Output, Program, Ref
@@ -117,7 +123,10 @@ def _certificate(
     program = function.program
     entries = {ref.node for out in program.outputs for ref in out.refs if ref is not None}
     share = max(boxes // max(len(entries), 1), LEAST_BOXES)
-    bounds = {node: _Grid(program, node, domain, arithmetic).bound(share) for node in entries}
+    whole = _whole(program, domain, arithmetic)
+    bounds = {
+        node: _Grid(program, node, domain, arithmetic, whole).bound(share) for node in entries
+    }
     limit = float(np.finfo(TYPES[arithmetic.scalar]).max)
     largest = max((bound.largest for bound in bounds.values()), default=0.0)
     if not largest < limit:
@@ -154,7 +163,14 @@ class EntryBound:
 class _Grid:
     """The grid of one output entry."""
 
-    def __init__(self, program: Program, node: int, domain: Domain, arithmetic: Arithmetic) -> None:
+    def __init__(
+        self,
+        program: Program,
+        node: int,
+        domain: Domain,
+        arithmetic: Arithmetic,
+        whole: Enclosure,
+    ) -> None:
         self.program = copy.copy(program)
         self.program.analysis_cache = {}
         self.program.outputs = [Output("entry", (1,), (Ref(node, False),))]
@@ -162,6 +178,7 @@ class _Grid:
         self.arithmetic = arithmetic
         self.ranges = _periodic(self.program, domain)
         self.sizes = {name: len(rows) for name, rows in domain.ranges.items()}
+        self.known = whole[levels(program).row[levels(self.program).indices]]
 
     def bound(self, boxes: int) -> EntryBound:
         """The bounds with at most so many boxes."""
@@ -213,15 +230,33 @@ class _Grid:
         return inputs[int(np.argmin(gain))]
 
     def _enclosed(self, ranges: Mapping[Any, tuple[Numbers, Numbers]]) -> Enclosure:
-        width = max((low.shape[0] for low, _ in ranges.values()), default=1)
-        boxes = {}
-        for name, size in self.sizes.items():
-            ends = np.zeros((2, size, width))
-            for k in range(size):
-                if (name, k) in ranges:
-                    ends[:, k] = ranges[name, k]
-            boxes[name] = ends[0], ends[1]
-        return enclosures(self.program, boxes, self.arithmetic)
+        boxes = _arrays(self.sizes, ranges)
+        return enclosures(self.program, boxes, self.arithmetic, self.known)
+
+
+def _whole(program: Program, domain: Domain, arithmetic: Arithmetic) -> Enclosure:
+    """The enclosures of all nodes on the whole domain, by lengths of vectors."""
+    ranges = {
+        key: (np.array([lower]), np.array([upper]))
+        for key, (lower, upper) in _periodic(program, domain).items()
+    }
+    sizes = {name: len(rows) for name, rows in domain.ranges.items()}
+    return enclosures_by_lengths(program, _arrays(sizes, ranges), arithmetic)
+
+
+def _arrays(
+    sizes: Mapping[str, int], ranges: Mapping[Any, tuple[Numbers, Numbers]]
+) -> dict[str, tuple[Numbers, Numbers]]:
+    """The bounds of each input array, from those of the entries that are read."""
+    width = max((low.shape[0] for low, _ in ranges.values()), default=1)
+    boxes = {}
+    for name, size in sizes.items():
+        ends = np.zeros((2, size, width))
+        for k in range(size):
+            if (name, k) in ranges:
+                ends[:, k] = ranges[name, k]
+        boxes[name] = ends[0], ends[1]
+    return boxes
 
 
 def _box_bounds(

@@ -1,0 +1,145 @@
+"""Vectors of a program: which nodes are components of a vector that a joint rotates.
+
+Two sums are partners where u = c x + s y + ... and v = c y - s x + ..., with cosine and sine of one
+angle, so that the rotation has turned (x, y). They are found on the expression graph itself,
+whatever algorithm made it."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from symgen.compiler.evaluate import Levels, levels
+from symgen.compiler.passes import cached_analysis
+from symgen.compiler.program import Program
+
+MOST_TERMS: Final = 16
+"""Terms of a sum in which rotations are searched."""
+
+Row = int
+Vector = tuple[Row, ...]
+"""The rows of some components, in ascending order."""
+
+
+def vector_of(*rows: Row) -> Vector:
+    """A vector with some components."""
+    return tuple(sorted(rows))
+
+
+class Product(NamedTuple):
+    """A product with the sine or cosine of an angle; without a second factor this itself."""
+
+    row: Row
+    sine: Row
+    factor: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """A rotation in a sum: its products, what they turn, and the other terms of the sum."""
+
+    key: Any
+    """The angle, the factors of its cosine and sine, and whether both products have one sign."""
+    partner: Any
+    """The key of the sum that has the other component of the vector."""
+    products: tuple[Product, ...]
+    rest: Vector
+
+    @property
+    def turned(self) -> Vector:
+        """The components before the rotation; none of a sine alone, whose vector has length 1."""
+        return vector_of(*(p.factor for p in self.products if p.factor is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A sum as a partial sum and other terms, and the additions that are then between them."""
+
+    part: Row
+    rest: Vector
+    sums: Vector
+
+
+class Vectors:
+    """The terms, factors and rotations of all nodes of a program, by their rows."""
+
+    def __init__(self, at: Levels) -> None:
+        self.first, self.second = (operands.tolist() for operands in at.operands)
+        self.ops = [node.op for node in at.nodes]
+        self.terms = list[tuple[tuple[Row, int], ...]]()
+        self.sums = list[Vector]()
+        for row in range(len(self.ops)):
+            self._flatten(row)
+        self.rotations = [tuple(self._rotations(row)) for row in range(len(self.ops))]
+        self._by_key: dict[Any, list[tuple[Row, Rotation]]] = {}
+        for row, found in enumerate(self.rotations):
+            for rotation in found:
+                self._by_key.setdefault(rotation.key, []).append((row, rotation))
+        self.partners = cache(self._partners)
+        self.splits = cache(self._splits)
+
+    def _flatten(self, row: Row) -> None:
+        """Note the terms of a sum with their signs, and the additions that make it."""
+        terms, sums = ((row, 1),), Vector()
+        if self.ops[row] in ("add", "sub"):
+            a, b = self.first[row], self.second[row]
+            sign = 1 if self.ops[row] == "add" else -1
+            if len(self.terms[a]) + len(self.terms[b]) <= MOST_TERMS:
+                terms = (*self.terms[a], *((k, sign * s) for k, s in self.terms[b]))
+                sums = (*self.sums[a], *self.sums[b], row)
+        self.terms.append(terms)
+        self.sums.append(sums)
+
+    def factors(self, row: Row) -> dict[Row, Row]:
+        """The factors of a product, each with the other one."""
+        a, b = self.first[row], self.second[row]
+        return {a: b, b: a} if self.ops[row] == "mul" else {}
+
+    def _rotations(self, row: Row) -> Iterator[Rotation]:
+        """The rotations in the terms of a node."""
+        turned: dict[Row, dict[str, list[tuple[Product | None, int]]]] = {}
+        for term, sign in self.terms[row]:
+            for sine, factor in {term: None, **self.factors(term)}.items():
+                if self.ops[sine] in ("sin", "cos"):
+                    kinds = turned.setdefault(self.first[sine], {"cos": [], "sin": []})
+                    kinds[self.ops[sine]].append((Product(term, sine, factor), sign))
+        for angle, kinds in turned.items():
+            absent: list[tuple[Product | None, int]] = [(None, 0)]
+            for (c, one), (s, other) in itertools.product(*(kinds[k] or absent for k in kinds)):
+                products = tuple(p for p in (c, s) if p is not None)
+                x, y = ("none" if p is None else p.factor for p in (c, s))
+                used = {p.row for p in products}
+                if len(used) == len(products) and (len(used) == 1 or None not in (x, y)):
+                    rest = tuple(term for term, _ in self.terms[row] if term not in used)
+                    sign = one * other
+                    yield Rotation((angle, x, y, sign), (angle, y, x, -sign), products, rest)
+
+    def _partners(self, row: Row) -> list[tuple[Rotation, Row, Rotation]]:
+        """The nodes that have the other component of a rotated vector, with both rotations."""
+        return [
+            (own, other, its)
+            for own in self.rotations[row]
+            for other, its in self._by_key.get(own.partner, ())
+            if other != row
+        ]
+
+    def are_partners(self, a: Row, b: Row) -> bool:
+        """Whether two nodes are components of a rotated vector."""
+        return any(other == b for _, other, _ in self.partners(a))
+
+    def _splits(self, row: Row) -> list[Split]:
+        """A node, and the ways in which a sum is a partial sum and other terms."""
+        found = [Split(row, (), ())]
+        if len(self.terms[row]) > 1:
+            a, b = self.first[row], self.second[row]
+            for part, other in ((a, b), (b, a)):
+                for split in self.splits(part):
+                    found.append(Split(split.part, (*split.rest, other), (*split.sums, row)))
+        return found
+
+
+@cached_analysis
+def vectors(program: Program) -> Vectors:
+    """The vectors of a program."""
+    return Vectors(levels(program))
