@@ -36,7 +36,7 @@ class Product(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rotation:
+class PlaneRotation:
     """A rotation in a sum: its products, what they turn, and the other terms of the sum."""
 
     key: Any
@@ -72,7 +72,7 @@ class Vectors:
         for row in range(len(self.ops)):
             self._flatten(row)
         self.rotations = [tuple(self._rotations(row)) for row in range(len(self.ops))]
-        self._by_key: dict[Any, list[tuple[Row, Rotation]]] = {}
+        self._by_key: dict[Any, list[tuple[Row, PlaneRotation]]] = {}
         for row, found in enumerate(self.rotations):
             for rotation in found:
                 self._by_key.setdefault(rotation.key, []).append((row, rotation))
@@ -96,7 +96,7 @@ class Vectors:
         a, b = self.first[row], self.second[row]
         return {a: b, b: a} if self.ops[row] == "mul" else {}
 
-    def _rotations(self, row: Row) -> Iterator[Rotation]:
+    def _rotations(self, row: Row) -> Iterator[PlaneRotation]:
         """The rotations in the terms of a node."""
         turned: dict[Row, dict[str, list[tuple[Product | None, int]]]] = {}
         for term, sign in self.terms[row]:
@@ -113,9 +113,9 @@ class Vectors:
                 if len(used) == len(products) and (len(used) == 1 or None not in (x, y)):
                     rest = tuple(term for term, _ in self.terms[row] if term not in used)
                     sign = one * other
-                    yield Rotation((angle, x, y, sign), (angle, y, x, -sign), products, rest)
+                    yield PlaneRotation((angle, x, y, sign), (angle, y, x, -sign), products, rest)
 
-    def _partners(self, row: Row) -> list[tuple[Rotation, Row, Rotation]]:
+    def _partners(self, row: Row) -> list[tuple[PlaneRotation, Row, PlaneRotation]]:
         """The nodes that have the other component of a rotated vector, with both rotations."""
         return [
             (own, other, its)
