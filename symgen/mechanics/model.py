@@ -213,21 +213,28 @@ class Body:
         return self.links[0].name if self.links else self.velocity
 
     @property
+    def never_moves(self) -> bool:
+        """Whether its coordinate is 0 times those of other bodies (``--keep-fixed``)."""
+        terms = self.follows.terms if self.follows else ()
+        return bool(terms) and not any(factor for _, factor in terms)
+
+    @property
     def has_friction(self) -> bool:
         """Whether friction counts for its coordinate, so that it has coefficients as inputs and in
-        regressors: always where its joint has one coordinate; where that has several, and of a
-        motor, if the file gives friction."""
+        regressors: always where its joint has one coordinate that can move; where that has several,
+        and of a motor, if the file gives friction."""
         joint = self.joint
         constants = joint.damping, joint.friction, joint.offset, *(x for _, x in joint.laws)
         given = any(map(is_nonzero, constants))
-        return given or (joint.type.has_one_coordinate and not joint.type.is_rotor)
+        alone = joint.type.has_one_coordinate and not joint.type.is_rotor
+        return (given or alone) and not self.never_moves
 
     @property
     def has_spring(self) -> bool:
         """Whether a spring counts for its coordinate, likewise. Where all axes of a joint move with
         the body no spring is linear in a coordinate, so there is none."""
         kind = self.joint.type
-        if kind.is_rotor or kind.in_body_axes:
+        if kind.is_rotor or kind.in_body_axes or self.never_moves:
             return False
         return kind.has_one_coordinate or is_nonzero(self.joint.stiffness)
 
@@ -299,14 +306,11 @@ class RigidBodyModel:
         of the joints that it moves is."""
         first: dict[int, int] = {}
         for i, body in enumerate(self.bodies, 1):
-            for leader, _ in (
-                body.follows.terms if body.follows and not body.joint.type.is_rotor else ()
-            ):
+            follows = None if body.joint.type.is_rotor else body.follows
+            for leader, _ in follows.terms if follows else ():
                 first.setdefault(leader, i)
         leaders = [(i, joint) for i, joint in self.joints if self.body(i).follows is None]
-        return sorted(
-            leaders, key=lambda pair: first[pair[0]] if pair[1].type.is_rotor else pair[0]
-        )
+        return sorted(leaders, key=lambda x: first[x[0]] if x[1].type.is_rotor else x[0])
 
     @property
     def held(self) -> frozenset[int]:
@@ -343,13 +347,9 @@ class RigidBodyModel:
         ((limits, _, by, offset),) = moved
         ends = (limits.lower, limits.upper) if by > 0 else (limits.upper, limits.lower)
         lower, upper = (None if end is None else (end - offset) / by for end in ends)
-        speed, effort = limits.velocity, limits.effort
-        return Limits(
-            lower,
-            upper,
-            None if speed is None else speed / abs(by),
-            None if effort is None else effort * abs(by),
-        )
+        speed = None if limits.velocity is None else limits.velocity / abs(by)
+        effort = None if limits.effort is None else limits.effort * abs(by)
+        return Limits(lower, upper, speed, effort)
 
     @property
     def dof(self) -> int:

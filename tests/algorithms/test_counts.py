@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from symgen.compiler.passes import Counts
+from symgen.jobs.job import Job
 from symgen.reading.assemble import load
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
@@ -175,9 +176,62 @@ def test_inverse_kinematics():
     assert all(counts[name] <= most[name] for name in most), counts
 
 
-def test_fluids():
-    """Of a vehicle in water, as counted when it was written."""
-    vehicle = load(ROBOTS / "rov.sdf", base="floating").model
-    most = {"inverse_dynamics": 220, "forward_dynamics": 219, "forward_dynamics_derivatives": 507}
-    counts = {name: counted(ParametricModel(vehicle, fluid=True), name).total for name in most}
-    assert all(counts[name] <= most[name] for name in most), counts
+FEATURES = {
+    "a vehicle in water": (
+        {"source": "rov.sdf", "base": "floating", "fluid": True},
+        {
+            "inverse_dynamics": 220,
+            "forward_dynamics": 219,
+            "inverse_dynamics_derivatives": 384,
+            "forward_dynamics_derivatives": 507,
+            "inverse_dynamics_vjp": 372,
+            "forward_dynamics_vjp": 371,
+            "step_jacobians:euler": 1586,
+            "coriolis_force": 78,
+            "joint_wrench:floating_base": 220,
+            "gravity_compensation": 166,
+            "computed_torque": 610,
+            "joint_impedance": 734,
+            "momentum_observer": 555,
+            "kinetic_energy": 46,
+            "potential_energy": 13,
+        },
+    ),
+    "a stance foot": (
+        {"source": "quadruped.urdf", "reroot": "fl_foot", "gravity": (0, 0, -9.81)},
+        {"inverse_dynamics": 887, "mass_matrix": 525, "forward_dynamics": 1750},
+    ),
+    "a floating foot": (
+        {"source": "quadruped.urdf", "reroot": "fl_foot", "base": "floating"},
+        {"inverse_dynamics": 1171, "mass_matrix": 941, "forward_dynamics": 2620},
+    ),
+    "an arm on its flange": (
+        {"source": "ur5.urdf", "reroot": "link6", "gravity": (0, 0, -9.81)},
+        {"inverse_dynamics": 299, "mass_matrix": 143, "base_regressor": 636},
+    ),
+    "wrenches in joints": (
+        {"source": "ur5.urdf"},
+        {
+            "joint_wrenches": 467,
+            "joint_wrench:joint3": 374,
+            "joint_wrench_aligned:joint3": 406,
+            "joint_wrench_regressor:joint3": 800,
+            "coriolis_force": 264,
+        },
+    ),
+    "a kept fixed joint": (
+        {"source": "ur5.urdf", "keep_fixed": ("flange_joint",)},
+        {"inverse_dynamics": 315},
+    ),
+}
+"""All operations of robots with some options, as counted when they were written."""
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_features(name):
+    options, most = FEATURES[name]
+    given = {k: x for k, x in options.items() if k != "source"}
+    job = Job.of(str(ROBOTS / str(options["source"])), **given)
+    one = job.robot(job.load())
+    counts = {quantity: counted(one, quantity).total for quantity in most}
+    assert all(counts[quantity] <= most[quantity] for quantity in most), counts

@@ -219,6 +219,15 @@ def test_a_push_on_the_tool_passes_the_flange():
     close(found, free - moved)
 
 
+@pytest.mark.parametrize("kept", [(), ("flange", "mount")])
+def test_a_kept_fixed_joint_has_no_friction_and_no_spring(kept):
+    model = load(held(KINDS), keep_fixed=kept).model
+    robot = ParametricModel(model, friction=("viscous",), runtime_friction=True, springs=True)
+    robot = replace(robot, runtime_springs=True)
+    inputs = dict(trace(robot, FunctionRequest.parse("inverse_dynamics")).program.inputs)
+    assert inputs["friction"] == (3,) and inputs["springs"] == (6,)
+
+
 def test_c_of_a_kept_fixed_joint_is_verified(tmp_path):
     robot, out = tmp_path / "held.urdf", tmp_path / "out"
     robot.write_text(held(KINDS))

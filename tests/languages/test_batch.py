@@ -5,10 +5,11 @@ import subprocess
 import numpy as np
 import pytest
 
+import symgen
 from symgen.languages.c.options import ROBOT_INPUTS
 from symgen.languages.c.simd import batch_functions
 from tests.support.batches import MODULES, N, inputs, made, many, results, same_bits, single
-from tests.support.tools import STRICT_C, compiled
+from tests.support.tools import STRICT_C, compiled, robot_file
 
 WITHOUT = ("-DPENDULUM_NO_VECTORS", "-fno-tree-slp-vectorize")
 """The second because gcc 12 fuses scalar code that it vectorises, whatever -ffp-contract says."""
@@ -104,3 +105,23 @@ def test_lanes_beyond_the_last_state_do_not_count_as_failures():
     assert library._run("forward_dynamics_rows", N, *words) == 5
     assert (out[N] == 7.0).all()
     assert library._run("forward_dynamics_rows", 0, *words) == 0
+
+
+def test_python_takes_parameters_of_each_state():
+    """As many `par`, `friction` and `g` as states, as an environment for each robot has."""
+    rng, count = np.random.default_rng(4), 5
+    arm = symgen.compile(
+        robot_file("pendulum"),
+        "inverse_dynamics",
+        parameters="runtime",
+        gravity="runtime",
+        friction="runtime:viscous",
+    )
+    motion, n = rng.uniform(-1, 1, (3, count, 2)), 10 * len(arm.PARAMETERS)
+    pi = rng.uniform(0.5, 1.5, (count, n))
+    own = (rng.uniform(0, 1, (count, 2)), rng.uniform(-9, 9, (count, 3)), arm.regroup(pi))
+    together = arm.inverse_dynamics(*motion, *own)
+    for k in range(count):
+        alone = arm.inverse_dynamics(*(x[k] for x in motion), *(x[k] for x in own))
+        assert same_bits(together[k], alone)
+    assert not np.allclose(together, arm.inverse_dynamics(*motion, *(x[0] for x in own)))
