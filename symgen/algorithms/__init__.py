@@ -48,6 +48,7 @@ FILES: Final = (
     "observers",
     "learning",
     "cartesian_impedance",
+    "elastic_control",
 )
 """In the order in which lists and manifests have their quantities; those of other files of the room
 come behind."""

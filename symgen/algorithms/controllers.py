@@ -55,6 +55,11 @@ class ControllerType:
     units: Mapping[str, str] = field(default_factory=dict)
     """Units of the inputs whose unit depends on the controller."""
 
+    @property
+    def is_elastic(self) -> bool:
+        """Whether it drives motors behind springs, whose deflections are measured."""
+        return "delta" in self.step
+
     def beginning(self, state: str, size: int) -> list[float]:
         """The numbers of a state of that size at the start, where it is none that a gain tells."""
         how = self.start.get(state, 0.0)
@@ -87,8 +92,9 @@ NOT_NEGATIVE: Final = ValidRange("finite and not negative")
 VALID_RANGES: Final = {
     "h": ValidRange("finite and positive", excluded=True),
     "forget": ValidRange("above 0 and at most 1", high=1.0, excluded=True),
+    "joint_stiffness": ValidRange("finite and positive", excluded=True),
     **dict.fromkeys(("limit", "gain", "k_x", "d_x", "k_p", "k_d", "k_i", "damping"), NOT_NEGATIVE),
-    **dict.fromkeys(("gamma", "leak", "beta_reach"), NOT_NEGATIVE),
+    **dict.fromkeys(("gamma", "leak", "beta_reach", "k_a", "k_j", "motor_inertia"), NOT_NEGATIVE),
 }
 """The inputs that a step refuses outside their ranges: a negative limit or gain would turn the sign
 of a force."""

@@ -75,6 +75,8 @@ INPUTS: Final[dict[str, Array]] = {
         Array("q_ref", "reference joint positions", "rad | m", ("nq",)),
         Array("qd_ref", "reference joint velocities", "rad/s | m/s"),
         Array("qdd_ref", "reference joint accelerations", "rad/s^2 | m/s^2"),
+        Array("qddd_ref", "reference joint jerks", "rad/s^3 | m/s^3"),
+        Array("qdddd_ref", "rates of the reference joint jerks", "rad/s^4 | m/s^4"),
         Array("p_ref", "reference position of a link's origin", "m", (3,)),
         Array("quat_ref", "reference orientation of a link, unit quaternion x, y, z, w", "1", (4,)),
         Array("task_weight", "weights of a link's linear and angular errors, root axes", "1", (6,)),
@@ -89,8 +91,10 @@ INPUTS: Final[dict[str, Array]] = {
         Array("r", "residual", "N m | N"),
         Array("beta_hat", "estimate of base parameters", "kg | kg m | kg m^2", ("y_b",)),
         Array("P", "covariance of beta as U D U^T, packed", "(beta / tau)^2", ("y_b2",)),
-        Array("k_p", "gain of position errors", "1/s^2, N m/rad | N/m, 1/s"),
-        Array("k_d", "gain of velocity errors", "1/s, N m s/rad | N s/m"),
+        Array("k_p", "gain of position errors", "1/s^2, N m/rad | N/m, 1/s, 1/s^4"),
+        Array("k_d", "gain of velocity errors", "1/s, N m s/rad | N s/m, 1/s^3"),
+        Array("k_a", "gain of acceleration errors", "1/s^2"),
+        Array("k_j", "gain of jerk errors", "1/s"),
         Array("k_i", "gain of the integral", "1/s^3"),
         Array("gain", "gain of the observer, 1 / time constant", "1/s"),
         Array("gamma", "adaptation gain of each parameter", "beta^2 / tau", ("y_b",)),
@@ -238,8 +242,7 @@ name as the keyword argument `Quantity.subject`."""
 
 
 def unknown_quantity(name: str) -> OptionError:
-    """The error for a name that no quantity has, with the one that it means in other libraries, or
-    those nearest to it."""
+    """The error for a name that no quantity has, with the one that it means or those near it."""
     known = quantity_for(name)
     if known is not None:
         return OptionError(
@@ -264,8 +267,7 @@ def _check_inputs(row: Quantity) -> None:
 
 
 def _check_outputs(name: str, outputs: Sequence[Array]) -> None:
-    """Raise RegistryError for an output that has the name of another array with another meaning:
-    a function that computes both could not have both."""
+    """Raise RegistryError for an output that has the name of another array with another meaning."""
     known = [
         (q.name, out)
         for q in (*QUANTITIES.values(), *LINK_QUANTITIES.values())
@@ -310,8 +312,7 @@ def quantity(
     only_minimal_competitive: bool = False,
     closed_loops: bool = False,
 ) -> Callable[[Registered], Registered]:
-    """Register the decorated algorithm as a way to compute quantity `name`, on each of
-    `regroupings`.
+    """Register the decorated algorithm as a way to compute `name`, on each of `regroupings`.
 
     A second algorithm registered for one name is one more formulation of it. It is used
     for robots that meet `applicable`, and considered without being named for those of them that are

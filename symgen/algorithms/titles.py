@@ -32,6 +32,7 @@ ALGORITHMS: Final[dict[str, str]] = {
     "elastic": "recursions of rigid links, with springs and motors",
     "elastic_articulated": "articulated-body algorithm, springs and motors",
     "elastic_by_duals": "forward differentiation with dual numbers, springs and motors",
+    "elastic_control": "feedback linearisation by rates of the Newton-Euler recursion",
     "energies": "sums over bodies",
     "forward_dynamics": "composite-rigid-body algorithm and factorization of M",
     "forward_dynamics_articulated": "articulated-body algorithm",

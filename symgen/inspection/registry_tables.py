@@ -24,6 +24,7 @@ SECTIONS: Final = {
         "observers",
         "learning",
         "cartesian_impedance",
+        "elastic_control",
     ),
     "Links and frames": (
         "kinematics",

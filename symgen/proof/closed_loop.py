@@ -150,21 +150,35 @@ def with_known_forces(robot: ParametricModel) -> ParametricModel:
 
 @dataclass
 class Plant:
-    """A simulated robot: its positions and rates, and the mean accelerations of the last sample."""
+    """A simulated robot: its state, which its program replaces, the other numbers that the program
+    reads, and the mean accelerations of the last sample."""
 
     program: Program
-    q: list[Any]
-    qd: list[Any]
+    state: Values
+    constants: Mapping[str, Sequence[Any]]
     qdd: list[Any]
     number: Number
 
     def moved(self, tau: Sequence[Any]) -> None:
         """Goes on by a sample under these forces."""
-        before, h = self.qd, self.number(SAMPLE_TIME)
+        before, h = self.state["qd"], self.number(SAMPLE_TIME)
+        forces = {"tau": tau, "tau_m": tau, "h": [h / SUBSTEPS]}
         for _ in range(SUBSTEPS):
-            inputs = {"q": self.q, "qd": self.qd, "tau": tau, "h": [h / SUBSTEPS]}
-            self.q, self.qd = evaluate(self.program, inputs, self.number).values()
-        self.qdd = [(a - b) / h for a, b in zip(self.qd, before, strict=True)]
+            known = {**self.constants, **forces, **self.state}
+            inputs = {name: known[name] for name, _ in self.program.inputs}
+            after = evaluate(self.program, inputs, self.number)
+            self.state = dict(zip(self.state, after.values(), strict=True))
+        self.qdd = [(a - b) / h for a, b in zip(self.state["qd"], before, strict=True)]
+
+
+def _plant(robot: ParametricModel, loop: ClosedLoop, start: Sequence[float]) -> Plant:
+    """The robot at rest at the start; of a controller of motors with springs that are not
+    deflected."""
+    zeros, elastic = [loop.number(0.0)] * robot.model.dof, loop.row.is_elastic
+    state: Values = {"q": [loop.number(x) for x in start], "qd": zeros}
+    state |= {"delta": zeros, "deltad": zeros} if elastic else {}
+    program = _traced(robot, "elastic_step:euler" if elastic else "step:euler")
+    return Plant(program, state, {**loop.gains, "spring_damping": zeros}, zeros, loop.number)
 
 
 def record(
@@ -180,14 +194,13 @@ def record(
     n, start, number = robot.model.dof, _start_positions(robot), loop.number
     zeros = [number(0.0)] * n
     aim = _aim(robot, loop.link, start, number) if "p_ref" in row.step else {}
-    program = _traced(plant or with_known_forces(robot), "step:euler")
-    body = Plant(program, [number(x) for x in start], zeros, zeros, number)
+    body = _plant(plant or with_known_forces(robot), loop, start)
     rows: dict[str, list[list[float]]] = {}
     tau = zeros
     with in_decimals():
         for sample in range(samples):
             t = sample * SAMPLE_TIME
-            known = {"q": body.q, "qd": body.qd, "qdd": body.qdd, "tau": tau}
+            known = {**body.state, "qdd": body.qdd, "tau": tau}
             known |= _reference(robot, start, t, number) | aim
             measured = {name: [float(real(float(x))) for x in known[name]] for name in row.step}
             inputs = {name: [number(x) for x in values] for name, values in measured.items()}
@@ -238,17 +251,17 @@ def _reference(
     """A slow swing about the start; what has a quaternion is to stay."""
     coupling = coupling_of(robot.model)
     q, n = [*start], coupling.velocities
-    speeds, rates = [0.0] * n, [0.0] * n
+    rates = [[0.0] * n for _ in range(4)]
     for drive, (joint, _) in zip(coupling.drives, coupling.parts, strict=True):
         for term in () if joint.in_body_axes else drive.terms:
             w = 3.0 + term.velocity_index
             q[term.position_index] = start[term.position_index] + 0.2 * (1 - cos(w * t))
-            speeds[term.velocity_index], rates[term.velocity_index] = (
-                0.2 * w * sin(w * t),
-                0.2 * w * w * cos(w * t),
-            )
-    reference = {"q_ref": q, "qd_ref": speeds, "qdd_ref": rates}
-    return {name: [number(x) for x in values] for name, values in reference.items()}
+            swing = (sin(w * t), cos(w * t), -sin(w * t), -cos(w * t))
+            for k, (rate, x) in enumerate(zip(rates, swing, strict=True), 1):
+                rate[term.velocity_index] = 0.2 * w**k * x
+    names = ("q_ref", "qd_ref", "qdd_ref", "qddd_ref", "qdddd_ref")
+    reference = zip(names, (q, *rates), strict=True)
+    return {name: [number(x) for x in values] for name, values in reference}
 
 
 def _aim(

@@ -8,7 +8,8 @@ from symgen.numbers.types import DecimalArray
 from symgen.proof.laws.dynamics import accelerations, inverse, tau
 from symgen.proof.laws.integration_laws import moved, series
 from symgen.proof.laws.law_registry import law
-from symgen.proof.states import States, gradient, rate, second_rate
+from symgen.proof.laws.loop_physics import check_elastic_decay
+from symgen.proof.states import States, gradient, rate, second_rate, slope
 
 SPRINGS = "qdd = M^-1 (tau - bias) at the torques of the springs"
 Four = tuple[DecimalArray, DecimalArray, DecimalArray, DecimalArray]
@@ -78,3 +79,28 @@ def elastic_feedforward(x: States) -> tuple[DecimalArray, DecimalArray, DecimalA
     second = second_rate(tau, x)
     motor = joint + inertia * (g["qdd"] + second / stiffness)
     return motor, joint / stiffness, change / stiffness
+
+
+def _linearizing(x: States) -> DecimalArray:
+    """The motor torques of feedback linearisation, not limited."""
+    g, stiffness = x.given, x.given["joint_stiffness"]
+    driven = x.put(tau=stiffness * g["delta"])
+    qdd = accelerations(driven)
+    directions = {"q": g["qd"], "qd": qdd, "tau": stiffness * g["deltad"]}
+    qddd = slope(accelerations, driven, **{k: x[None] for k, x in directions.items()})[..., 0]
+    wanted = g["qdddd_ref"] + g["k_j"] * (g["qddd_ref"] - qddd) + g["k_a"] * (g["qdd_ref"] - qdd)
+    wanted = wanted + g["k_d"] * (g["qd_ref"] - g["qd"]) + g["k_p"] * (g["q_ref"] - g["q"])
+    second = second_rate(tau, x.put(qdd=qdd, qddd=qddd, qdddd=wanted))
+    return stiffness * g["delta"] + g["motor_inertia"] * (qdd + second / stiffness)
+
+
+@law(
+    "elastic_feedback_linearization",
+    "finite differences in time of the reference tau and the motion of the closed loop",
+    1,
+)
+def elastic_feedback_linearization(x: States) -> DecimalArray:
+    """The motor torques."""
+    check_elastic_decay(x, _linearizing)
+    forces, limit = _linearizing(x), x.given["limit"]
+    return np.where(abs(forces) < limit, forces, np.where(forces < 0, -limit, limit))

@@ -174,3 +174,26 @@ def check_passive(x: States, command: Command) -> None:
     lost = (g["k_d"] * v * v).sum(axis=-1, keepdims=True)
     size = (abs(g["k_d"]) * v * v + v * v).sum(axis=-1, keepdims=True)
     _check(near, "the energy changes by more than the work of the damping", power + lost, size)
+
+
+@_moves
+def check_elastic_decay(x: States, command: Command) -> None:
+    """Under the motor torques, errors of links behind springs follow
+    e'''' + k_j e''' + k_a e'' + k_d e' + k_p e = 0. Raises LawError."""
+    g, stiffness = x.given, x.given["joint_stiffness"]
+    qdd = accelerations(x.put(tau=stiffness * g["delta"]))
+    bent = (command(x) - stiffness * g["delta"]) / g["motor_inertia"] - qdd
+
+    def links(t: DecimalArray, jerk: DecimalArray) -> DecimalArray:
+        square = t * t / 2
+        spring = stiffness * (g["delta"] + t * g["deltad"] + square * bent)
+        q, qd = g["q"] + t * g["qd"] + square * qdd, g["qd"] + t * qdd + square * jerk
+        return accelerations(x.put(q=q, qd=qd, tau=spring))
+
+    jerk = (links(INSTANT, 0 * qdd) - links(-INSTANT, 0 * qdd)) / (2 * INSTANT)
+    snap = (links(INSTANT, jerk) - 2 * qdd + links(-INSTANT, jerk)) / INSTANT**2
+    motion = zip(("q", "qd", "qdd", "qddd"), (g["q"], g["qd"], qdd, jerk), strict=True)
+    errors = [g[f"{name}_ref"] - now for name, now in motion]
+    gains = (g[name] for name in ("k_p", "k_d", "k_a", "k_j"))
+    terms = [g["qdddd_ref"], -snap, *(k * e for k, e in zip(gains, errors, strict=True))]
+    _check(x, "errors do not decay as specified", sum(terms), np.concatenate(terms, axis=-1))
