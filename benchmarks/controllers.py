@@ -14,9 +14,16 @@ from typing import Any
 import numpy as np
 
 import symgen
+from benchmarks.closed_loops import (
+    GAINS,
+    SimulatedElasticRobot,
+    elastic_start,
+    elastic_swing,
+)
 from symgen.numbers.types import AnyArray
 
-ROBOT = symgen.Robot(Path(__file__).resolve().parents[1] / "robots" / "panda_arm.urdf")
+ROOT = Path(__file__).resolve().parents[1]
+ROBOT = symgen.Robot(ROOT / "robots" / "panda_arm.urdf")
 LINK, H, SUBSTEPS = "link7", 0.001, 4
 START = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.7, 0.8])
 LIMIT = np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0])
@@ -271,11 +278,49 @@ def recursive_least_squares(ax: Any) -> None:
     ax.set(ylabel="prediction error, N m")
 
 
+def elastic_feedback_linearization(ax: Any) -> None:
+    """Follow a sinusoid with motors behind springs, which Pinocchio simulates: a pendulum, with the
+    model's springs, with others, and with a controller of rigid joints."""
+    gains = GAINS["elastic_feedback_linearization"]
+    pendulum = symgen.Robot(ROOT / "robots" / "pendulum.urdf")
+    soft = pendulum.controller("elastic_feedback_linearization", gains)
+    stiff = pendulum.controller("computed_torque", k_p=100.0, k_d=20.0, k_i=0.0, limit=100.0)
+    k, b = gains["joint_stiffness"], gains["motor_inertia"]
+
+    def rigid(body: SimulatedElasticRobot, wanted: dict[str, AnyArray]) -> AnyArray:
+        known = {name: wanted[name] for name in ("q_ref", "qd_ref", "qdd_ref")}
+        e, de = known["q_ref"] - body.q, known["qd_ref"] - body.qd
+        of_motors = b * (known["qdd_ref"] + 20.0 * de + 100.0 * e)
+        return stiff.step(q=body.q, qd=body.qd, h=H, **known) + of_motors
+
+    cases = {
+        "springs as in the model": (k, 0.0, None),
+        "springs 20 % softer": (0.8 * k, 0.0, None),
+        "springs with damping of 1 N m s/rad": (k, 1.0, None),
+        "computed torque, as if joints were rigid": (k, 0.0, rigid),
+    }
+    for number, (label, (stiffness, damping, law)) in enumerate(cases.items()):
+        springs = np.full(2, stiffness), np.full(2, damping), np.full(2, b)
+        body = SimulatedElasticRobot("pendulum", elastic_start(0.2, springs[0]), springs)
+        times, errors = H * np.arange(3000), []
+        for t in times:
+            wanted = elastic_swing(t)
+            errors.append(np.abs(wanted["q_ref"] - body.q).max())
+            if law is None:
+                body.step(soft, wanted)
+            else:
+                body.go(law(body, wanted))
+        style = {"color": COLOURS[number], "lw": 1.6}
+        ax.semilogy(times, np.minimum(errors, 3.0), STYLES[number], label=label, **style)
+    ax.set(ylabel="largest joint error, rad", ylim=(1e-4, 3.0))
+
+
 PICTURES = {
     f.__name__: f
     for f in (
         *(gravity_compensation, computed_torque, joint_impedance, momentum_observer),
         *(cartesian_impedance, adaptive_slotine_li, recursive_least_squares),
+        elastic_feedback_linearization,
     )
 }
 

@@ -106,7 +106,7 @@ def distinct_entries(program: Program, output: str) -> list[int]:
 def pivots(program: Program, divisions: bool = True) -> tuple[Ref, ...]:
     """The values that must be positive and finite for every division to be one by a positive number
     that has a reciprocal, and what an algorithm itself requires to be positive; the latter alone
-    without `divisions`.
+    without `divisions`. Divisors that are inputs are the caller's, whatever their sign.
 
     Of a reciprocal that is the reciprocal itself (infinite where the divisor is zero, zero where it
     is infinite), of another quotient the divisor; with the sign that the divisor has for the
@@ -114,8 +114,8 @@ def pivots(program: Program, divisions: bool = True) -> tuple[Ref, ...]:
     signs = {}
     for index in live_nodes(program):
         node = program.nodes[index]
-        if node.op == "div" and divisions:
-            divisor = program.divisors[index]
+        divisor = program.divisors[index] if node.op == "div" and divisions else None
+        if divisor is not None and program.nodes[divisor.node].op not in LEAVES:
             reciprocal = program.nodes[node.a].op == "const"
             signs[index if reciprocal else divisor.node] = divisor.negative
         if index in program.positive:

@@ -93,10 +93,10 @@ class Job:
         return functions
 
     def functions(self, robot: ParametricModel) -> list[FunctionRequest]:
-        """The functions to generate for a robot. With closed loops, those of ``--quantity all``
-        that are not supported are left out. Raises OptionError."""
+        """The functions to generate for a robot. Those of ``--quantity all`` that are not supported
+        for it are left out. Raises OptionError."""
         wanted, options = self.wanted(), self[FunctionOptions]
-        if EVERY not in options.quantities or not robot.model.closures:
+        if EVERY not in options.quantities:
             return wanted
         named = {*options.quantities, *options.controllers}
         return [f for f in wanted if f.name in named or is_supported(robot, f)] or wanted

@@ -65,7 +65,10 @@ def _left_out(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[Notice]
     generated = {function.name for function in module.functions}
     names = [wanted.name for wanted in job.wanted() if wanted.name not in generated]
     if names:
-        text = f"{', '.join(names)} are not supported for robots with closed loops and are left out"
+        text = (
+            f"{', '.join(names)}: not supported for this robot and left out; --quantity NAME tells "
+            "the reason"
+        )
         yield Notice(SourceLocation(loaded.file, 1), "note", "--quantity all", text)
 
 

@@ -44,6 +44,8 @@ SPREAD |= {"presliding": 1.0}
 LOADED_FRICTION_SPREAD = 0.4
 """The same for coefficients of friction that depends on the load: the coefficients of `load` and
 `presliding_load` together have to be below 1."""
+MOTOR_LIMIT_SPREAD = 5000.0
+"""The same for the limit of motors behind springs, whose torques contain four derivatives."""
 
 Floats = tuple[float, ...]
 Drawn = tuple[Mapping[str, Floats], Mapping[str, Floats]]
@@ -240,6 +242,8 @@ class Module:
         spread = {name: SPREAD.get(name, 2.0) for name in self._read}
         if self.robot.depends_on_load:
             spread["friction"] = LOADED_FRICTION_SPREAD
+        if "delta" in spread and "limit" in spread:
+            spread["limit"] = MOTOR_LIMIT_SPREAD
         drawn = {
             k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n))
             for k, n in self._read.items()

@@ -109,6 +109,11 @@ def sampled_loop(
         raise OptionError(f"{name} has no link; remove :{shown(link)}")
     if name in LINK_QUANTITIES and not link:
         raise OptionError(f"{name} needs a link; name one, as in {name}:LINK")
+    if CONTROLLERS[name].is_elastic:
+        raise OptionError(
+            f"{name}: the stability at a sample rate is not examined for joints with springs; "
+            "simulate the loop with elastic_step"
+        )
     if name not in LOOPS:
         return SampledLoop(controller, rate, 0, (), 0.0, math.inf, gains is None)
     places = _configurations(robot, link, configurations, controller)

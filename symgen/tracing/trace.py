@@ -215,9 +215,8 @@ def _chosen(q: Quantity, name: str | None, layout: CanonicalModel) -> Sequence[F
     named = with_fluids(q, named, layout)
     suited = [f for f in named if f.applicable(layout)]
     if not suited:
-        raise OptionError(
-            f"{q.name}={name} does not apply to this robot: {named[0].applicable.text}."
-        )
+        asked = f"{q.name}={name}" if name else q.name
+        raise OptionError(f"{asked} does not apply to this robot: {named[0].applicable.text}")
     if layout.coupling.loops and not any(f.closed_loops for f in suited):
         raise OptionError(
             f"{q.name}: not supported for robots with closed loops; remove it, or cut the loops"

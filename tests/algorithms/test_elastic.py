@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import symgen
+from benchmarks.closed_loops import SimulatedElasticRobot, elastic_start, elastic_swing
 from tests.support.pinocchio_robots import NAMES, pair, states
 from tests.support.states import close, run
 
@@ -73,18 +75,66 @@ def simulated(name, method, h, seconds=0.1, **changed):
 
 
 def test_energy_is_kept_without_damping_and_lost_with_it():
-    start = energy("ur5", state("ur5"))
+    start = energy("pendulum", state("pendulum"))
     lost = [
-        abs(energy("ur5", simulated("ur5", "rk4", h, damping=0.0)) - start) for h in (1e-3, 5e-4)
+        abs(energy("pendulum", simulated("pendulum", "rk4", h, damping=0.0)) - start) for h in (1e-3, 5e-4)
     ]
     assert lost[1] < 1e-4 * abs(start)
     assert 12.0 < lost[0] / lost[1] < 50.0  # of order four at least
-    assert energy("ur5", simulated("ur5", "rk4", 5e-4)) < start - 1e-3
+    assert energy("pendulum", simulated("pendulum", "rk4", 5e-4)) < start - 1e-3
 
 
 def test_both_methods_lead_to_the_same_state():
-    ends = [simulated("ur5", "euler", h, seconds=0.05) for h in (1e-4, 5e-5)]
-    exact = simulated("ur5", "rk4", 5e-4, seconds=0.05)
+    ends = [simulated("pendulum", "euler", h, seconds=0.05) for h in (1e-4, 5e-5)]
+    exact = simulated("pendulum", "rk4", 5e-4, seconds=0.05)
     for key in ("q", "qd", "delta", "deltad"):
         first, second = (np.abs(end[key] - exact[key]).max() for end in ends)
         assert second < 0.6 * first < 0.05
+
+
+def companion(gains):
+    """A of x' = A x with x = (e, e', e'', e''') of one joint."""
+    a = np.eye(4, k=1)
+    a[3] = [-gains[name] for name in ("k_p", "k_d", "k_a", "k_j")]
+    return a
+
+
+@pytest.mark.parametrize("h, most", [(1e-3, 5e-3), (5e-4, 2.5e-3)])
+def test_errors_decay_as_the_gains_say(h, most):
+    """Pinocchio simulates links, springs and motors. Only the hold of the torques, which is
+    proportional to the sample time, is between the errors and their equation."""
+    pytest.importorskip("pinocchio")
+    linalg = pytest.importorskip("scipy.linalg")
+    random, n = np.random.default_rng(2), 2
+    gains = dict(zip(("k_j", "k_a", "k_d", "k_p"), np.poly([-8, -10, -12, -14])[1:], strict=True))
+    springs = random.uniform(60, 120, n), np.zeros(n), random.uniform(0.1, 0.3, n)
+    state = elastic_start(0.2, springs[0]) + random.uniform(-0.02, 0.02, (4, n))
+    body = SimulatedElasticRobot("pendulum", state, springs, steps=2)
+    arm = symgen.Robot("robots/pendulum.urdf", friction="none")
+    fixed = {"joint_stiffness": springs[0], "motor_inertia": springs[2], "limit": 1e3}
+    law = arm.controller("elastic_feedback_linearization", **gains, **fixed)
+    tiny = 1e-5
+    links = body.slope(state, np.zeros(n))[1]
+    ahead = body.slope(state + tiny * body.slope(state, np.zeros(n)), np.zeros(n))[1]
+    motion = [*state[:2], links, (ahead - links) / tiny]
+    start = np.array([x - y for x, y in zip(elastic_swing(0.0).values(), motion, strict=False)])
+    found = []
+    for k in range(round(1.0 / h)):
+        wanted = elastic_swing(k * h)
+        solution = linalg.expm(k * h * companion(gains)) @ start if k % 50 == 0 else None
+        if solution is not None:
+            found.append(np.abs(wanted["q_ref"] - body.q - solution[0]).max())
+        q, qd, delta, deltad = body.state
+        body.go(law.step(q=q, qd=qd, delta=delta, deltad=deltad, **wanted), h)
+    assert found[0] < 1e-12 and max(found) < most and np.abs(start).max() > 0.1
+
+
+@pytest.mark.parametrize("base, closed", [("floating", False), ("fixed", True)])
+def test_feedback_linearisation_refuses_robots_without_motors_in_all_joints(base, closed):
+    file = f"robots/{'five_bar' if closed else 'quadruped'}.urdf"
+    reason = "closed loops" if closed else "only robots without ball and floating joints"
+    with pytest.raises(symgen.SymgenError, match=f"elastic_feedback_linearization.*{reason}"):
+        symgen.Robot(file, base=base).compile("elastic_feedback_linearization")
+    every = symgen.Robot(file, base=base, quantities=("all",))
+    names = [function.name for function in every.job.functions(every.job.robot(every.loaded))]
+    assert "gravity" in names and "elastic_feedback_linearization" not in names

@@ -113,6 +113,7 @@ def test_only_forces_and_their_derivatives_feel_wrenches():
         "computed_torque",
         "joint_impedance",
         "momentum_observer",
+        "elastic_feedback_linearization",
     }
 
 

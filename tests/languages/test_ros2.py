@@ -136,6 +136,10 @@ def test_names_stay_data(tmp_path):
             "activation; add --quantity frame_pose:left_foot",
         ),
         (
+            ("--controller", "elastic_feedback_linearization"),
+            "--glue ros2: ros2_control has no interface for the input",
+        ),
+        (
             ("--controller", "gravity_compensation", "--base", "floating"),
             "--glue ros2: joints of ros2_control have one",
         ),

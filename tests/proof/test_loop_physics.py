@@ -1,6 +1,8 @@
 """Laws of controllers by the motion that their forces cause: they hold of the right equations and
 not of those that leave a term out."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -8,12 +10,14 @@ import symgen
 from symgen.numbers.decimals import in_decimals
 from symgen.proof.laws import LawError, loop_physics
 from symgen.proof.laws import controller_laws as controllers
+from symgen.proof.laws import elastic_laws
 from symgen.proof.laws.dynamics import accelerations, coriolis, mass, tau
 from symgen.proof.laws.integration_laws import between
 from symgen.proof.states import DIGITS, States
 from tests.support.pinocchio_plants import urdf
 
 COUNT = 3
+SPRINGS = ("joint_stiffness", "motor_inertia")
 KINDS = {"revolute": "continuous", "ball": "ball", "floating": "floating"}
 
 
@@ -98,3 +102,22 @@ def test_states_are_those_of_a_moving_robot():
     with in_decimals(DIGITS):
         x = states("revolute")
         assert mass(x).shape == (COUNT, 2, 2) and accelerations(x).shape == (COUNT, 2)
+
+
+@pytest.mark.parametrize("left_out", ["", "motor_inertia", "qdddd_ref", "k_j", "deltad"])
+def test_links_behind_springs_decay_by_the_right_equation_alone(left_out):
+    names = ("q_ref", "qddd_ref", "qdddd_ref", "k_a", "k_j", "delta", "deltad")
+    random = np.random.default_rng(3)
+    with in_decimals(DIGITS):
+        x = states("revolute")
+        more = {name: random.uniform(0.5, 2.0, (COUNT, x.n)) for name in (*names, *SPRINGS)}
+        x = x.put(**{name: np.vectorize(Decimal)(values) for name, values in more.items()})
+
+        def command(y):
+            return elastic_laws._linearizing(y.put(**{left_out: 0 * y.given[left_out]}))
+
+        if not left_out:
+            loop_physics.check_elastic_decay(x, elastic_laws._linearizing)
+            return
+        with pytest.raises(LawError, match="do not decay"):
+            loop_physics.check_elastic_decay(x, command)

@@ -8,6 +8,7 @@ import pytest
 
 import symgen
 from symgen.algorithms.controllers import CONTROLLERS
+from symgen.tracing.options import COMPENSATING
 
 pin = pytest.importorskip("pinocchio")
 
@@ -131,6 +132,7 @@ SETTINGS = {
     "payload": Setting({"parameters": "runtime:c"}, {}, payload=1.5),
     "gravity": Setting({"gravity": "runtime"}, {"g": FALL}, fall=tuple(FALL)),
 }
+STIFF, MOTOR = 100.0, 0.5
 LEARNING = ("adaptive_slotine_li", "recursive_least_squares")
 STATE = np.random.default_rng(4).uniform(-1, 1, (3, 3))
 
@@ -196,6 +198,7 @@ def gains_of(name, setting, n):
     gains = dict.fromkeys(row.gains, 0.0)
     gains |= {"limit": 1e6} if "limit" in gains else {}
     gains |= {"gain": 1e3, "forget": 1.0, "damping": 0.1, "beta_reach": 1e3}
+    gains |= {"joint_stiffness": STIFF, "motor_inertia": MOTOR}
     if "beta_mean" in gains:
         gains["beta_mean"] = parameters_of(setting)
     return {key: value for key, value in gains.items() if key in row.gains}
@@ -211,6 +214,25 @@ def moving(setting, one, inputs, state):
     q, qd, qdd = state
     wanted = setting.rnea(q, qd, qdd) + setting.friction_at(qd) + setting.other(q)
     return one.step(**inputs) - wanted
+
+
+def linearizing(setting, one, inputs, state):
+    """The torques that spring and motor take along a polynomial of time, from its interpolation."""
+    q, qd, qdd = state
+    jerk, snap = 2.0 * qd, -3.0 * q
+
+    def forces(t):
+        at = q + t * (qd + t / 2 * (qdd + t / 3 * (jerk + t / 4 * snap)))
+        rates = qd + t * (qdd + t / 2 * (jerk + t / 3 * snap))
+        inertial = setting.rnea(at, rates, qdd + t * (jerk + t / 2 * snap))
+        return inertial + setting.friction_at(rates) + setting.other(at)
+
+    times = 0.02 * np.arange(-4, 5)
+    fit = np.polynomial.polynomial.polyfit(times, [forces(t) for t in times], 8)
+    springs = {"delta": fit[0] / STIFF, "deltad": fit[1] / STIFF}
+    reference = {"qddd_ref": jerk, "qdddd_ref": snap}
+    wanted = fit[0] + MOTOR * (qdd + 2.0 * fit[2] / STIFF)
+    return one.step(**inputs, **springs, **reference) - wanted
 
 
 def observing(setting, one, inputs, state):
@@ -239,11 +261,12 @@ CHECKS = {
     "joint_impedance": moving,
     "adaptive_slotine_li": moving,
     "momentum_observer": observing,
+    "elastic_feedback_linearization": linearizing,
     "recursive_least_squares": estimating,
 }
 
 
-@pytest.mark.parametrize("name", [n for n, row in CONTROLLERS.items() if row.forces])
+@pytest.mark.parametrize("name", sorted(COMPENSATING))
 @pytest.mark.parametrize("where", ["measured", "reference", "none"])
 def test_friction_is_compensated_at_the_velocity_that_was_chosen(name, where):
     """The command with friction less that without."""

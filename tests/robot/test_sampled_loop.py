@@ -14,6 +14,7 @@ from symgen.robot.sampled_loop import MARGIN
 from tests.support.pinocchio_plants import Plant, revolute, robot, urdf
 from tests.support.tools import ROOT, invoke
 
+EXAMINED = {name for name, row in CONTROLLERS.items() if row.forces and not row.is_elastic}
 STILL = {"q_ref": np.zeros(2), "qd_ref": np.zeros(2), "qdd_ref": np.zeros(2)}
 RATE = 200.0
 
@@ -57,7 +58,7 @@ def test_a_simulated_loop_is_stable_up_to_the_factor(name, gains):
     assert left(name, above, q) > 0.1
 
 
-@pytest.mark.parametrize("name", [name for name, row in CONTROLLERS.items() if row.forces])
+@pytest.mark.parametrize("name", sorted(EXAMINED))
 @pytest.mark.parametrize("rate", [100.0, 1000.0])
 def test_proposed_gains_are_stable_with_a_margin(name, rate):
     link = ":b" if name == "cartesian_impedance" else ""
@@ -72,7 +73,7 @@ def test_an_observer_is_stable_at_any_rate():
     assert found.stable and "nothing is fed back" in found.sentences()[0]
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", [name for name in LOOPS if not CONTROLLERS[name].is_elastic])
 def test_gains_of_pages_are_stable_at_their_rate(name):
     link = f":{LINK}" if name == "cartesian_impedance" else ""
     arm = symgen.Robot(ROOT / "robots" / f"{LOOPS[name][0]}.urdf")
@@ -136,6 +137,10 @@ def test_the_command_examines_gains():
             "two values are given; keep one of them",
         ),
         (("--controller", "cartesian_impedance", "--rate", "1e3"), "name one"),
+        (
+            ("--controller", "elastic_feedback_linearization", "--rate", "1e3"),
+            "is not examined for joints with springs",
+        ),
         (("--controller", "joint_impedance:link3", "--rate", "1e3"), "has no link; remove"),
         (("--controller", "cartesian_impedance:nobody", "--rate", "1e3"), "no link is called"),
     ],

@@ -20,10 +20,10 @@ def pair(name: str) -> tuple[ParametricModel, Any]:
     """The robot and Pinocchio's model of its file; skips the test without Pinocchio."""
     pin = pytest.importorskip("pinocchio")
     path = ROBOTS / f"{name}.urdf"
-    floating = NAMES[name] == "floating"
+    floating = NAMES.get(name) == "floating"
     root = (pin.JointModelFreeFlyer(),) if floating else ()
     judge = pin.buildModelFromUrdf(str(path), *root)
-    robot = ParametricModel(load(path, base=NAMES[name]).model)
+    robot = ParametricModel(load(path, base="floating" if floating else "fixed").model)
     joints = robot.model.joint_names[6 * floating :]
     assert [judge.joints[judge.getJointId(j)].idx_v for j in joints] == [
         *range(6 * floating, judge.nv)
@@ -36,6 +36,6 @@ def states(name: str, *inputs: str, seed: int = 5) -> dict[str, Array]:
     _, judge = pair(name)
     random = np.random.default_rng(seed)
     q = random.uniform(-1.5, 1.5, judge.nq)
-    if NAMES[name] == "floating":
+    if NAMES.get(name) == "floating":
         q[3:7] /= np.linalg.norm(q[3:7])
     return {"q": q} | {x: random.uniform(-1.5, 1.5, judge.nv) for x in inputs}
