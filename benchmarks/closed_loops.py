@@ -275,7 +275,11 @@ def elastic_start(offset: float, stiffness: Array) -> Array:
 def elastic_feedback_linearization(law: GeneratedController) -> str:
     """Start away from the reference motion."""
     gains, pole, offset = GAINS["elastic_feedback_linearization"], 10.0, 0.2
-    springs = (np.full(2, gains["joint_stiffness"]), np.zeros(2), np.full(2, gains["motor_inertia"]))
+    springs = (
+        np.full(2, gains["joint_stiffness"]),
+        np.zeros(2),
+        np.full(2, gains["motor_inertia"]),
+    )
     body = SimulatedElasticRobot("pendulum", elastic_start(offset, springs[0]), springs)
     apart, errors = [], []
     for t in _times():
@@ -286,8 +290,8 @@ def elastic_feedback_linearization(law: GeneratedController) -> str:
         body.step(law, wanted)
     late = len(errors) // 2
     return (
-        "the links start 0.2 rad away from a sinusoid of 1 rad peak to peak; the errors differ from the "
-        f"solution of their differential equation by at most {_text(max(apart))} rad; the largest error of "
+        "the links start 0.2 rad away from a sinusoid of 1 rad peak to peak. The errors differ from the "
+        f"solution of their differential equation by at most {_text(max(apart))} rad. The largest error of "
         f"the last 5 s is {_text(max(errors[late:]))} rad"
     )
 

@@ -67,6 +67,7 @@ SECTIONS: Final = {
     "Logs": {
         "log": "Show how a log is interpreted.",
         "gains": "Estimate motor torque constants with a known load.",
+        "stiffness": "Estimate the springs of elastic joints.",
         "excite": "Optimize an exciting motion for identification.",
         "identify": "Identify inertial parameters and friction from a log.",
         "predict": "Predict the joint forces of a log and report the error.",

@@ -1,5 +1,5 @@
-"""Identification from Python: `Robot.identify`, `Robot.excite` and `Robot.gains`, on which the
-commands of the same names are built."""
+"""Identification from Python: `Robot.identify`, `Robot.excite`, `Robot.gains` and
+`Robot.stiffness`, as the commands of the same names."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.text import hint, shown
 
 if TYPE_CHECKING:
+    from symgen.identification.gains.joint_stiffness import JointStiffness
     from symgen.identification.report.shaping import EstimateOutputs
 
 Progress = Callable[[str], None]
@@ -259,3 +260,13 @@ def gains_of_robot(
     logs = read_log(unloaded), read_log(loaded)
     fitted = gains(job, job.load(), logs, mass, link, log_options, progress)
     return dict(zip(fitted.joints, fitted.values.tolist(), strict=True))
+
+
+def stiffness_of_robot(job: Job, log: Any, torque: str, **options: Any) -> "JointStiffness":
+    """The springs of a robot's joints (see `Robot.stiffness`)."""
+    from symgen.identification.data.log_options import LogOptions
+    from symgen.identification.gains.joint_stiffness import joint_stiffness
+
+    log_options = settings_of(LogOptions, options)
+    job = job.changed(**options)
+    return joint_stiffness(job, job.load(), read_log(log), torque, log_options)

@@ -29,6 +29,7 @@ from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
     from symgen.certified.certificate import Certificate
+    from symgen.identification.gains.joint_stiffness import JointStiffness
     from symgen.robot.controller import Controller
     from symgen.robot.identification import Identification
     from symgen.robot.linearization import Linearized
@@ -333,6 +334,19 @@ class Robot:
         from symgen.robot.identification import gains_of_robot
 
         return gains_of_robot(self.job, unloaded, loaded, mass, link, **options)
+
+    def stiffness(self, log: Any, torque: str = "motor", **options: Any) -> "JointStiffness":
+        """Estimate stiffness and damping of elastic joints (as ``symgen stiffness``).
+
+        `log` has the columns t, q_JOINT (links), theta_JOINT (motors after the gear) and
+        tau_JOINT; `torque` tells whether these are ``motor`` torques or those of ``joint`` torque
+        sensors, or whether the ``model`` of the links replaces them. The values have the names of
+        the inputs of elastic_... quantities, as in ``found.values["joint_stiffness"]``.
+
+        Raises SymgenError."""
+        from symgen.robot.identification import stiffness_of_robot
+
+        return stiffness_of_robot(self.job, log, torque, **options)
 
 
 def from_dh(

@@ -77,7 +77,8 @@ def simulated(name, method, h, seconds=0.1, **changed):
 def test_energy_is_kept_without_damping_and_lost_with_it():
     start = energy("pendulum", state("pendulum"))
     lost = [
-        abs(energy("pendulum", simulated("pendulum", "rk4", h, damping=0.0)) - start) for h in (1e-3, 5e-4)
+        abs(energy("pendulum", simulated("pendulum", "rk4", h, damping=0.0)) - start)
+        for h in (1e-3, 5e-4)
     ]
     assert lost[1] < 1e-4 * abs(start)
     assert 12.0 < lost[0] / lost[1] < 50.0  # of order four at least

@@ -8,9 +8,8 @@ import pytest
 
 import symgen
 from symgen.numbers.decimals import in_decimals
-from symgen.proof.laws import LawError, loop_physics
+from symgen.proof.laws import LawError, elastic_laws, loop_physics
 from symgen.proof.laws import controller_laws as controllers
-from symgen.proof.laws import elastic_laws
 from symgen.proof.laws.dynamics import accelerations, coriolis, mass, tau
 from symgen.proof.laws.integration_laws import between
 from symgen.proof.states import DIGITS, States

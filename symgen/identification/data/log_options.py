@@ -39,6 +39,7 @@ GROUPS: Final = {
     "q": ("rad", "m"),
     "qd": ("rad", "m"),
     "qdd": ("rad", "m"),
+    "theta": ("rad", "m"),
     "tau": ("N m", "N"),
     "current": ("A",),
     "wrench": ("N", "N m"),
@@ -59,7 +60,7 @@ class LogOptions:
     columns: str | None = option(
         "--columns",
         "MAP.toml",
-        "TOML file that maps the columns of the log: t, q, qd, qdd, tau and current, each a "
+        "TOML file that maps the columns of the log: t, q, qd, qdd, theta, tau and current, each a "
         "pattern or a list of names. It may also set the other options of this section.",
         default=None,
         path=True,
@@ -67,7 +68,7 @@ class LogOptions:
     column: tuple[tuple[str, str], ...] = option(
         "--column",
         "GROUP=PATTERN",
-        "Columns of a group: t, q, qd, qdd, tau, current or wrench. "
+        "Columns of a group: t, q, qd, qdd, theta (motor positions), tau, current or wrench. "
         "Examples: q=actual_q_{} ({} stands for the joint's name, or its number from 0 or 1), "
         "q=a,b,c (names), q=2-7 (numbers), tau_JOINT=NAME (one joint).",
         PAIRS,

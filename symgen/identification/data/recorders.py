@@ -29,7 +29,7 @@ class Recorder:
 
     def pattern(self, group: str) -> str:
         """Of a group but time."""
-        return str(getattr(self, group))
+        return str(getattr(self, group, f"{group}_{{}}"))
 
 
 TIMES: Final = (

@@ -1,0 +1,77 @@
+"""The command ``symgen stiffness``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from symgen import output
+from symgen.cli.help import command, option
+from symgen.cli.options import FILE, JSON, ROBOT, with_options
+from symgen.cli.options import out as out_option
+from symgen.cli.progress import progress
+from symgen.identification.data.log_options import LogOptions
+from symgen.options import rows
+
+LOGS = rows(LogOptions)
+
+
+@command()
+@FILE
+@click.argument("log", metavar="LOG", type=click.Path())
+@out_option(
+    "SPRINGS.toml",
+    "File for the results: arrays in the order of the joints, with standard errors.",
+    type=click.Path(path_type=Path),
+)
+@with_options(JSON)
+@option(
+    "--torque",
+    metavar="motor|joint|model",
+    default="motor",
+    help="Where the torques come from: motor (tau_JOINT is the torque of the motor after the "
+    "gear; motor inertia and friction are also estimated), joint (tau_JOINT is a torque sensor "
+    "between spring and link) or model (no torques are read; the robot's file or --estimate "
+    "gives those of the links).",
+    show_default=True,
+    section="Springs",
+)
+@with_options(LOGS, ROBOT)
+def stiffness(
+    file: str, log: str, torque: str, out: Path | None, as_json: bool, **options: Any
+) -> None:
+    """Estimate stiffness and damping of elastic joints from motor and link encoders.
+
+    LOG has the columns t (s), q_JOINT (link positions), theta_JOINT (motor positions after the
+    gear) and tau_JOINT (torques). The results are the inputs joint_stiffness, spring_damping and
+    motor_inertia of the quantities elastic_... and of the controller
+    elastic_feedback_linearization. symgen docs elastic-joints explains them.
+
+    \b
+    symgen stiffness robots/pendulum.urdf log.csv -o springs.toml
+    symgen stiffness robots/panda_arm.urdf log.csv --torque joint
+    symgen stiffness robots/ur5.urdf log.csv --torque model --estimate ident
+    """
+    from symgen.identification.gains.joint_stiffness import (
+        as_toml,
+        data,
+        joint_stiffness,
+        on_terminal,
+        target,
+    )
+    from symgen.jobs.job import Job
+    from symgen.jobs.publish import write_files
+
+    wanted = LogOptions(**{row.name: options.pop(row.name) for row in LOGS})
+    job, place = Job.of(file, **options), None if out is None else target(out)
+    with progress() as tell:
+        tell("reading the log")
+        found = joint_stiffness(job, job.load(), log, torque, wanted)
+        if place is not None:
+            write_files({place: as_toml(found).encode()})
+    for note in found.notes:
+        output.say(note, error=True)
+    if as_json:
+        output.say(output.as_json(data(found)))
+    else:
+        on_terminal(found)

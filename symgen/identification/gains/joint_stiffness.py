@@ -1,0 +1,286 @@
+"""Stiffness and damping of elastic joints from a log with encoders of motors and links.
+
+With the deflection δ = θ - q, what a spring transmits is K δ + D δ̇ and an offset of the encoders.
+It is measured by a torque sensor, computed from the motion of the links, or contained in the motor
+torque τ_m = B θ̈ + K δ + D δ̇ + friction of the motor (Spong 1987; Albu-Schäffer & Hirzinger,
+Parameter identification and passivity based joint control for a 7 DOF torque controlled light
+weight robot, ICRA 2001). Both sides are filtered by the same windows, so that the equation holds
+between what is left. Each joint has its own least squares; standard errors come from leaving out
+parts of the log in turn."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from rich.markup import escape
+
+from symgen import __version__
+from symgen.errors import OptionError, SymgenError
+from symgen.identification.data.column_map import NeededColumns, Sensed
+from symgen.identification.data.dataset import Reading, ReadOptions, reading
+from symgen.identification.data.differentiation import Derivation
+from symgen.identification.data.log_options import LogOptions
+from symgen.identification.data.open_log import LogSource
+from symgen.identification.data.samples import pieces
+from symgen.identification.diagnostics.diagnostic_fit import SLOW
+from symgen.identification.model.compiled_kernel import Kernel, kernel
+from symgen.inspection.report_tables import table
+from symgen.jobs.job import Job
+from symgen.jobs.publish import OutputFile, holding
+from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
+from symgen.numbers.types import Numbers
+from symgen.output import console
+from symgen.reading.assemble import LoadedRobot
+
+PARTS: Final = 20
+"""Parts of the log, of which each in turn is left out for standard errors."""
+SPRING: Final = ("joint_stiffness", "spring_damping", "offset")
+"""Unknowns of the spring: columns δ, δ̇ and 1."""
+MOTOR: Final = ("motor_inertia", "viscous", "coulomb")
+"""Unknowns of the motor beside: columns θ̈, θ̇ and sign(θ̇)."""
+TORQUES: Final = {
+    "motor": (*SPRING, *MOTOR),
+    "joint": SPRING,
+    "model": SPRING,
+}
+"""By what the torques are, those of motors, of sensors behind the springs or of the robot's model,
+the unknowns of each joint."""
+PIECE: Final = 512
+"""Rows whose products are formed at a time."""
+UNKNOWN: Final = 0.1
+"""A stiffness with a larger relative standard error gets a note,"""
+BIASED: Final = 0.5
+"""and one that noise of the encoders biases by more than this part of its standard error"""
+LEAST_BIAS: Final = 1e-3
+"""and by more than this part of its value."""
+
+
+@dataclass(frozen=True)
+class JointStiffness:
+    """What a log tells of the springs: by name of the unknown its values of all joints (n) and
+    their standard errors, in the units of SI; the part of each torque that is not explained; the
+    usable rows of the log and notes."""
+
+    joints: tuple[str, ...]
+    units: tuple[str, ...]
+    values: dict[str, Numbers]
+    standard_errors: dict[str, Numbers]
+    residuals: Numbers
+    rows: int
+    notes: tuple[str, ...]
+
+
+def joint_stiffness(
+    job: Job, loaded: LoadedRobot, log: LogSource, torque: str, options: LogOptions
+) -> JointStiffness:
+    """The springs of all joints from a log with positions of links (q) and of motors (theta), and
+    torques (tau) but for `torque` ``model``. Raises SymgenError."""
+    if torque not in TORQUES:
+        raise OptionError(f"--torque {torque}: use one of {', '.join(TORQUES)}")
+    wanted = _wanted(loaded, torque)
+    read = reading(log, wanted, loaded.model, options, ReadOptions())
+    if torque == "model" and options.delay != "0":
+        raise OptionError("--delay: has no effect with --torque model, which reads no torques")
+    of_model = job.changed(quantities=("inverse_dynamics",))
+    model = kernel(of_model, loaded) if torque == "model" else None
+    derivation = read.derivation or Derivation.of_cutoff(
+        options.cutoff or min(20.0, 0.2 / read.step), read.step, read.survey.even
+    )
+    grams, noise, rows = _reduced(read, derivation, model, TORQUES[torque])
+    if rows < 10 * PARTS:
+        raise SymgenError(
+            f"error: the log has {rows} usable rows; at least {10 * PARTS} are needed for the "
+            "stiffness of joints"
+        )
+    total = grams.sum(axis=0)
+    found = _solved(total)
+    left = np.array([_solved(total - part) for part in grams])
+    share = (len(grams) - 1) / len(grams)
+    errors = np.sqrt(share * np.sum((left - left.mean(axis=0)) ** 2, axis=0))
+    names = TORQUES[torque]
+    result = JointStiffness(
+        wanted.velocities,
+        wanted.position_units,
+        dict(zip(names, found.T, strict=True)),
+        dict(zip(names, errors.T, strict=True)),
+        _residuals(total, found),
+        rows,
+        read.notes,
+    )
+    notes = _notes(result, _attenuation(total, noise * rows))
+    return replace(result, notes=(*read.notes, *notes))
+
+
+def _wanted(loaded: LoadedRobot, torque: str) -> NeededColumns:
+    rows, rates = position_coordinates(loaded.model), velocity_coordinates(loaded.model)
+    names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
+    if names != tuple(row.name for row in rates):
+        raise OptionError(
+            "symgen stiffness supports only robots whose joints have one coordinate each; select "
+            "a part of the robot with --root and --tip"
+        )
+    forces = tuple("N" if unit == "m" else "N m" for unit in units)
+    sensors = [Sensed("theta", names, units)]
+    sensors += [] if torque == "model" else [Sensed("tau", names, forces)]
+    return NeededColumns(names, units, names, tuple(sensors), True)
+
+
+def _reduced(
+    read: Reading, derivation: Derivation, model: Kernel | None, names: Sequence[str]
+) -> tuple[Numbers, Numbers, int]:
+    """Of parts of the log and of each joint the products (m x n x p + 1 x p + 1) of rows with the
+    columns of the unknowns and the torque; the variance of the noise of each deflection; rows."""
+    size, rows, n = max(read.plan.samples // PARTS, 1), 0, len(read.layout.q)
+    grams, noises = np.zeros((PARTS, n, len(names) + 1, len(names) + 1)), list[Numbers]()
+    for equations, noise in _equations(read, derivation, model, len(names)):
+        noises.append(noise)
+        for start in range(0, len(equations), min(size, PIECE)):
+            part = equations[start : start + min(size, PIECE)].transpose(1, 0, 2)
+            grams[min(rows // size, PARTS - 1)] += part.transpose(0, 2, 1) @ part
+            rows += part.shape[1]
+    return grams, np.mean(noises, axis=0) if noises else np.zeros(n), rows
+
+
+def _equations(
+    read: Reading, derivation: Derivation, model: Kernel | None, unknowns: int
+) -> Iterator[tuple[Numbers, Numbers]]:
+    """Rows (N x n x p + 1) of each joint's equation, zeros where it is not used, and the variance
+    of the noise of the deflections (n)."""
+    n, fastest = len(read.layout.q), None
+    parts = (np.column_stack([part.t, part.rows]) for part in read.source.usable())
+    first = 1 + n + len(read.layout.qd) + len(read.layout.qdd)
+    for _, rows in pieces(parts, read.plan.training):
+        t, q, motor = rows[:, 0], rows[:, 1 : 1 + n], rows[:, first : first + n]
+        if len(t) <= 2 * derivation.half:
+            continue
+        filters = derivation.filters(t)
+        delta = [filters(motor - q, order) for order in (0, 1)]
+        theta = [filters(motor, order) for order in (1, 2)]
+        if model:
+            torque = model(*(filters(q, order) for order in range(3)))
+        else:
+            torque = filters(_advanced(t, rows[:, first + n : first + 2 * n], read.delays[n:]), 0)
+        fastest = np.abs(theta[0]).max(axis=0) if fastest is None else fastest
+        columns = [delta[0], delta[1], np.ones_like(torque), theta[1], theta[0]]
+        columns = [*columns, np.sign(theta[0])][:unknowns]
+        used = filters.enough[:, None] & np.isfinite(torque) & np.isfinite(delta[0])
+        if unknowns > len(SPRING):
+            used &= np.abs(theta[0]) >= SLOW * fastest
+        rows_of = np.stack([*columns, torque], axis=2)
+        noise = derivation.noise(motor - q, t, 0) ** 2
+        yield np.where(used[:, :, None], rows_of, 0.0), noise
+
+
+def _advanced(t: Numbers, torque: Numbers, delays: Numbers) -> Numbers:
+    """Torques that are recorded so many seconds late, between rows by straight lines."""
+    late = zip(torque.T, delays, strict=True)
+    return np.stack([np.interp(t + delay, t, x) if delay else x for x, delay in late], axis=1)
+
+
+def _solved(gram: Numbers) -> Numbers:
+    """The unknowns of each joint (n x p) from products of rows."""
+    inner, right = gram[:, :-1, :-1], gram[:, :-1, -1]
+    sizes = np.sqrt(np.maximum(np.diagonal(inner, axis1=1, axis2=2), 1e-300))
+    scaled = inner / (sizes[:, :, None] * sizes[:, None, :])
+    return np.asarray(
+        (np.linalg.pinv(scaled, hermitian=True) @ (right / sizes)[:, :, None])[:, :, 0] / sizes
+    )
+
+
+def _residuals(gram: Numbers, found: Numbers) -> Numbers:
+    """The root mean square of what is left of each torque, by that of the torque."""
+    right, squares = gram[:, :-1, -1], np.maximum(gram[:, -1, -1], 1e-300)
+    rest = squares - (right * found).sum(axis=1)
+    return np.asarray(np.sqrt(np.maximum(rest, 0.0) / squares))
+
+
+def _attenuation(gram: Numbers, noise: Numbers) -> Numbers:
+    """By which part noise of the deflections biases the stiffness of each joint: its squares by
+    those of the deflections that the other columns do not explain."""
+    inner = gram[:, :-1, :-1]
+    others = np.arange(1, inner.shape[1])
+    block = inner[:, others[:, None], others]
+    across = inner[:, 0, others]
+    explained = across[:, None, :] @ np.linalg.pinv(block, hermitian=True) @ across[:, :, None]
+    rest = np.maximum(inner[:, 0, 0] - explained[:, 0, 0], 1e-300)
+    return np.asarray(np.minimum(noise / rest, 1.0))
+
+
+def _notes(result: JointStiffness, attenuation: Numbers) -> Iterator[str]:
+    values, errors = (x["joint_stiffness"] for x in (result.values, result.standard_errors))
+    for joint, k, error, part in zip(result.joints, values, errors, attenuation, strict=True):
+        if not k > error / UNKNOWN:
+            yield (
+                f"warning: the log does not determine the stiffness of '{joint}': its relative "
+                "standard error is more than 10 %; record a motion with larger and faster "
+                "torques, or use --torque joint or --torque model"
+            )
+        elif part > LEAST_BIAS and part * k > BIASED * error:
+            yield (
+                f"warning: noise of the encoders biases the stiffness of '{joint}' by about "
+                f"{100 * part:.2g} %, mostly toward zero; lower --cutoff, or record larger torques"
+            )
+
+
+# -- what is told ----------------------------------------------------------------------------------
+
+
+def data(result: JointStiffness) -> dict[str, Any]:
+    """For JSON (documented in docs/reference/identification.md): arrays in the order of joints."""
+    return {
+        "format": 1,
+        "generator": f"symgen {__version__}",
+        "joints": [*result.joints],
+        **{name: values.tolist() for name, values in result.values.items()},
+        "standard_errors": {name: x.tolist() for name, x in result.standard_errors.items()},
+        "left": result.residuals.tolist(),
+        "rows": result.rows,
+        "notes": [*result.notes],
+    }
+
+
+COLUMNS: Final = {
+    "joint_stiffness": ("stiffness K", "N m/rad", "N/m"),
+    "spring_damping": ("damping D", "N m s/rad", "N s/m"),
+    "motor_inertia": ("motor inertia B", "kg m²", "kg"),
+}
+"""Of the unknowns that generated code takes: words, and units for angles and for lengths."""
+
+
+def on_terminal(result: JointStiffness) -> None:
+    """The values that generated code takes in a table, and as initialisers of C."""
+    names = [name for name in COLUMNS if name in result.values]
+    columns = [text for name in names for text in (COLUMNS[name][0], "std error", "unit")]
+    listed = table(
+        f"Joint springs from {result.rows} rows", ["joint"], [*columns, "torque not explained"]
+    )
+    for k, (joint, unit) in enumerate(zip(result.joints, result.units, strict=True)):
+        cells = list[str]()
+        for name in names:
+            value, error = result.values[name][k], result.standard_errors[name][k]
+            cells += [f"{value:.5g}", f"{error:.2g}", COLUMNS[name][1 + (unit == "m")]]
+        listed.add_row(escape(joint), *cells, f"{100 * result.residuals[k]:.3g} %")
+    console().print(listed)
+    for name in names:
+        values = ", ".join(f"{x:.6g}" for x in result.values[name])
+        console().print(f"{name} = {{{values}}}", soft_wrap=True, highlight=False)
+
+
+def target(path: Path) -> OutputFile:
+    """Where a file of springs goes. Raises OptionError where it may not."""
+    file = OutputFile(path, holding("symgen stiffness", b"# by symgen stiffness", b"symgen"))
+    file.check()
+    return file
+
+
+def as_toml(result: JointStiffness) -> str:
+    """The arrays as TOML."""
+    lines = [f"# by symgen stiffness, symgen {__version__}"]
+    lines += [f"joints = {json.dumps(result.joints)}"]
+    lines += [f"{name} = {values.tolist()}" for name, values in result.values.items()]
+    errors = result.standard_errors.items()
+    lines += ["[standard_errors]", *(f"{name} = {x.tolist()}" for name, x in errors)]
+    return "\n".join(lines) + "\n"
