@@ -29,10 +29,10 @@ LOGS = rows(LogOptions)
     "--torque",
     metavar="motor|joint|model",
     default="motor",
-    help="Where the torques come from: motor (tau_JOINT is the torque of the motor after the "
-    "gear; motor inertia and friction are also estimated), joint (tau_JOINT is a torque sensor "
-    "between spring and link) or model (no torques are read; the robot's file or --estimate "
-    "gives those of the links).",
+    help="Source of the torques: motor reads the torques of motors after the gear (tau_JOINT) and "
+    "also estimates motor inertia and friction; joint reads torque sensors between springs and "
+    "links (tau_JOINT); model computes the torques of the links from the robot's file or "
+    "--estimate.",
     show_default=True,
     section="Springs",
 )
@@ -42,23 +42,18 @@ def stiffness(
 ) -> None:
     """Estimate stiffness and damping of elastic joints from motor and link encoders.
 
-    LOG has the columns t (s), q_JOINT (link positions), theta_JOINT (motor positions after the
-    gear) and tau_JOINT (torques). The results are the inputs joint_stiffness, spring_damping and
-    motor_inertia of the quantities elastic_... and of the controller
-    elastic_feedback_linearization. symgen docs elastic-joints explains them.
+    LOG is a CSV, NPZ or Parquet file or a ROS bag with columns t (s), q_JOINT (positions of
+    links), theta_JOINT (positions of motors after the gear) and tau_JOINT. The results are the
+    inputs joint_stiffness, spring_damping and motor_inertia of the quantities elastic_... and of
+    the controller elastic_feedback_linearization. symgen docs elastic-joints explains them.
 
     \b
     symgen stiffness robots/pendulum.urdf log.csv -o springs.toml
     symgen stiffness robots/panda_arm.urdf log.csv --torque joint
     symgen stiffness robots/ur5.urdf log.csv --torque model --estimate ident
     """
-    from symgen.identification.gains.joint_stiffness import (
-        as_toml,
-        data,
-        joint_stiffness,
-        on_terminal,
-        target,
-    )
+    from symgen.identification.gains.joint_stiffness import joint_stiffness
+    from symgen.identification.report.spring_report import as_toml, data, on_terminal, target
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 

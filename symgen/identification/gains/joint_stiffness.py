@@ -8,16 +8,12 @@ weight robot, ICRA 2001). Both sides are filtered by the same windows, so that t
 between what is left. Each joint has its own least squares; standard errors come from leaving out
 parts of the log in turn."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from rich.markup import escape
 
-from symgen import __version__
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.column_map import NeededColumns, Sensed
 from symgen.identification.data.dataset import Reading, ReadOptions, reading
@@ -27,12 +23,9 @@ from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import pieces
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
 from symgen.identification.model.compiled_kernel import Kernel, kernel
-from symgen.inspection.report_tables import table
 from symgen.jobs.job import Job
-from symgen.jobs.publish import OutputFile, holding
 from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
-from symgen.output import console
 from symgen.reading.assemble import LoadedRobot
 
 PARTS: Final = 20
@@ -223,64 +216,3 @@ def _notes(result: JointStiffness, attenuation: Numbers) -> Iterator[str]:
                 f"warning: noise of the encoders biases the stiffness of '{joint}' by about "
                 f"{100 * part:.2g} %, mostly toward zero; lower --cutoff, or record larger torques"
             )
-
-
-# -- what is told ----------------------------------------------------------------------------------
-
-
-def data(result: JointStiffness) -> dict[str, Any]:
-    """For JSON (documented in docs/reference/identification.md): arrays in the order of joints."""
-    return {
-        "format": 1,
-        "generator": f"symgen {__version__}",
-        "joints": [*result.joints],
-        **{name: values.tolist() for name, values in result.values.items()},
-        "standard_errors": {name: x.tolist() for name, x in result.standard_errors.items()},
-        "left": result.residuals.tolist(),
-        "rows": result.rows,
-        "notes": [*result.notes],
-    }
-
-
-COLUMNS: Final = {
-    "joint_stiffness": ("stiffness K", "N m/rad", "N/m"),
-    "spring_damping": ("damping D", "N m s/rad", "N s/m"),
-    "motor_inertia": ("motor inertia B", "kg m²", "kg"),
-}
-"""Of the unknowns that generated code takes: words, and units for angles and for lengths."""
-
-
-def on_terminal(result: JointStiffness) -> None:
-    """The values that generated code takes in a table, and as initialisers of C."""
-    names = [name for name in COLUMNS if name in result.values]
-    columns = [text for name in names for text in (COLUMNS[name][0], "std error", "unit")]
-    listed = table(
-        f"Joint springs from {result.rows} rows", ["joint"], [*columns, "torque not explained"]
-    )
-    for k, (joint, unit) in enumerate(zip(result.joints, result.units, strict=True)):
-        cells = list[str]()
-        for name in names:
-            value, error = result.values[name][k], result.standard_errors[name][k]
-            cells += [f"{value:.5g}", f"{error:.2g}", COLUMNS[name][1 + (unit == "m")]]
-        listed.add_row(escape(joint), *cells, f"{100 * result.residuals[k]:.3g} %")
-    console().print(listed)
-    for name in names:
-        values = ", ".join(f"{x:.6g}" for x in result.values[name])
-        console().print(f"{name} = {{{values}}}", soft_wrap=True, highlight=False)
-
-
-def target(path: Path) -> OutputFile:
-    """Where a file of springs goes. Raises OptionError where it may not."""
-    file = OutputFile(path, holding("symgen stiffness", b"# by symgen stiffness", b"symgen"))
-    file.check()
-    return file
-
-
-def as_toml(result: JointStiffness) -> str:
-    """The arrays as TOML."""
-    lines = [f"# by symgen stiffness, symgen {__version__}"]
-    lines += [f"joints = {json.dumps(result.joints)}"]
-    lines += [f"{name} = {values.tolist()}" for name, values in result.values.items()]
-    errors = result.standard_errors.items()
-    lines += ["[standard_errors]", *(f"{name} = {x.tolist()}" for name, x in errors)]
-    return "\n".join(lines) + "\n"
