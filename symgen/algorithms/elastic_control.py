@@ -69,7 +69,7 @@ def elastic_feedback_linearization(system: CanonicalModel, *inputs: Coordinates)
     measured velocity."""
     q, qd, *reference, k_p, k_d, k_a, k_j, limit, stiffness, inertia, delta, deltad = inputs
     coupling, still = system.coupling, [ZERO] * system.size
-    at, rates = joints(system, q, qd)
+    _, at, rates, *_ = joints(system, q, qd)
     solver = factors(system, coupled_mass_matrix(system, at))
     spring = by(stiffness, delta)
     qdd = solver.solve(minus(spring, coupling.forces(bias(system, at, rates))))

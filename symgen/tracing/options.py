@@ -26,9 +26,7 @@ CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 NARROWEST: Final = 1e-9
 """Coulomb friction with a narrower step (rad/s or m/s) is better a sign."""
 
-COMPENSATING: Final = frozenset(
-    name for name, row in CONTROLLERS.items() if row.forces and not row.is_elastic
-)
+COMPENSATING: Final = frozenset(k for k, x in CONTROLLERS.items() if x.forces and not x.is_elastic)
 """The controllers that can compensate friction."""
 
 RUNTIME: Final = "runtime"
