@@ -14,15 +14,17 @@ from symgen.text import shown
 
 def reachable(coupling: Any, q: Sequence[float]) -> tuple[float, ...]:
     """The positions q, or the nearest of some between them and a centre at which all loops close
-    away from dead points."""
+    away from dead points; quaternions stay as they are."""
     center, held = _center(coupling), {place for _, place in coupling.held}
+    least = min(MIN_SINE, 0.5 * coupling.sine(center))
+    unit = {n: q[n] for four in coupling.quaternions for n in range(four.start, four.stop)}
     for k in range(STEPS_TO_CENTER):
         share = 1 - k / STEPS_TO_CENTER
         moved = [round(c + share * (x - c), 4) for x, c in zip(q, center, strict=True)]
         moved = closed(coupling, [center[n] if n in held else x for n, x in enumerate(moved)])
-        if coupling.sine(moved) >= MIN_SINE:
-            return tuple(moved)
-    return center
+        if coupling.sine(moved) >= least:
+            return tuple(unit.get(n, x) for n, x in enumerate(moved))
+    return tuple(unit.get(n, x) for n, x in enumerate(center))
 
 
 def closed(coupling: Any, q: Sequence[float]) -> list[float]:
@@ -42,6 +44,10 @@ NEWTON_ITERATIONS: Final = 30
 """Steps of Newton's method from positions that are drawn at random."""
 CONVERGED: Final = 1e-14
 """The last step of Newton's method (rad or m)."""
+WEAK: Final = 0.01
+"""The least sine of loops that are far from a dead point nowhere, as those of short links."""
+FEW: Final = 40
+"""How many positions are tried for a larger sine than `WEAK`."""
 STEPS_TO_CENTER: Final = 32
 """How many positions are tried between one drawn at random and the centre."""
 
@@ -59,14 +65,14 @@ def _center(coupling: Any) -> tuple[float, ...]:
     }
     best = tuple(closed(coupling, [start.get(k, 0.0) for k in range(coupling.positions)]))
     sine, good = coupling.sine(best), min(loop.good_sine for loop in coupling.loops)
-    for _ in range(SAMPLES):
-        if sine >= good:
+    for k in range(SAMPLES):
+        if sine >= good or (k >= FEW and sine >= WEAK):
             break
         drawn = [round(random.uniform(-3.14, 3.14), 4) for _ in best]
         trial = tuple(closed(coupling, [start.get(k, x) for k, x in enumerate(drawn)]))
         moved = coupling.sine(trial)
         best, sine = (trial, moved) if moved > sine else (best, sine)
-    if sine < MIN_SINE:
+    if sine < WEAK:
         names = ", ".join(c.name for loop in coupling.loops for c in loop.closures)
         raise OptionError(
             f"the closed loops of this robot ({shown(names)}) do not close at any of {SAMPLES} "

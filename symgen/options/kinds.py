@@ -106,7 +106,9 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def inline(value: Any) -> str:
-    """A text, a number or a list of these as TOML. Raises TypeError."""
+    """A text, a number, true, false or a list of these as TOML. Raises TypeError."""
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(inline, value))}]"
     return quoted(value) if isinstance(value, str) else repr(_number(value))

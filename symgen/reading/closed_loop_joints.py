@@ -276,8 +276,10 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
         replace(b, follows=None) if b.follows and not b.follows.terms else b for b in model.bodies
     )
     for loop, reason in _closures(part, replace(model, bodies=tuple(free), closures=()))[1]:
-        text = loops_left_open((loop.name,), 1)
-        yield part.robot.notice("warning", f"{text}; {reason}", loop.line, loop.label)
+        text = f"{loops_left_open((loop.name,), 1)}; {reason}"
+        if not loop.newton:
+            text += f"; --loop 'name=\"{shown(loop.name)}\", newton=true' needs no closed form"
+        yield part.robot.notice("warning", text, loop.line, loop.label)
     loops = {loop.name: loop for loop in part.robot.loops}
     for row in listed_loops(model):
         mobility = f"the robot has {model.dof} independent coordinate{'s' * (model.dof != 1)}"

@@ -66,16 +66,36 @@ def with_loop_options(
     robot: RobotDescription, loops: Sequence[str], independent: Sequence[str]
 ) -> RobotDescription:
     """The robot with the loops of ``--loop``, which replace those of its file with the same name,
-    and in which the joints of ``--independent`` keep their coordinates. Raises OptionError."""
+    or without links change them, and in which the joints of ``--independent`` keep their
+    coordinates. Raises OptionError."""
     found = {loop.name: loop for loop in robot.loops}
     given = set[str]()
     for text in loops:
-        loop = _of_option(table_of(text))
+        entries = table_of(text)
+        changed = found.get(str(entries.get("name"))) if CHANGES.issuperset(entries) else None
+        loop = _of_option(entries) if changed is None else _changed(changed, entries)
         if loop.name in given:
             raise OptionError(f"{loop.label}: given twice; keep one of them")
         given.add(loop.name)
         found[loop.name] = loop
     return replace(robot, loops=with_independent(found.values(), independent))
+
+
+CHANGES: Final = frozenset({"name", "dependent", "branch", "newton"})
+"""The keys of an option that changes a loop of a file."""
+
+
+def _changed(loop: LoopElement, entries: dict[str, Any]) -> LoopElement:
+    """A loop of the file with its dependent joints, its branch and its method by an option."""
+    ends = {"first": loop.links[0], "second": loop.links[1]}
+    given = loop_of(f"--loop '{shown(loop.name)}'", loop.line, loop.name, ends | entries)
+    return replace(
+        loop,
+        dependent=given.dependent,
+        branch=given.branch,
+        newton=given.newton,
+        optional=False,
+    )
 
 
 def with_independent(
