@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.mechanics.kinematic_loop import MIN_SINE, SAMPLES
+from symgen.mechanics.kinematic_loop import MIN_SINE, SAMPLES, WEAK
 from symgen.numbers.scalar import plain
 from symgen.text import shown
 
@@ -44,8 +44,6 @@ NEWTON_ITERATIONS: Final = 30
 """Steps of Newton's method from positions that are drawn at random."""
 CONVERGED: Final = 1e-14
 """The last step of Newton's method (rad or m)."""
-WEAK: Final = 0.01
-"""The least sine of loops that are far from a dead point nowhere, as those of short links."""
 FEW: Final = 40
 """How many positions are tried for a larger sine than `WEAK`."""
 STEPS_TO_CENTER: Final = 32

@@ -26,6 +26,8 @@ class LoopError(ValueError):
 MIN_SINE: Final = 0.1
 """The least sine of the angle between the ways in which the dependent joints can move the end of a
 loop, for states that are drawn at random: at 0 the mechanism is at a dead point."""
+WEAK: Final = 0.01
+"""The least sine of loops that are far from a dead point nowhere, as those of short links."""
 GOOD_SINE: Final = 0.3
 """A sine that is large enough to stop the search for positions at which a loop closes."""
 SAMPLES: Final = 400

@@ -34,6 +34,17 @@ def test_a_loop_of_an_option_replaces_the_one_of_the_file() -> None:
     assert closure.points[1] == (0.31, 0.0, 0.0)
 
 
+def test_an_option_without_links_changes_the_loop_of_the_file() -> None:
+    file = CLOSED.format(axis="0 0 1", loop=DRAKE)
+    (own,) = load(file).model.closures
+    for text, field in ((f"branch = {-own.branch}", "branch"), ("newton = true", "newton")):
+        (closure,) = load(file, loop=[f'name = "{own.name}", {text}']).model.closures
+        assert closure.points == own.points
+        assert getattr(closure, field) != getattr(own, field)
+    (closure,) = load(file, loop=[{"name": own.name, "dependent": ["a", "b"]}]).model.closures
+    assert closure.dependent == (1, 2)
+
+
 @pytest.mark.parametrize("name", ["a", "b", "c"])
 def test_each_joint_can_be_the_independent_one(name: str) -> None:
     robot = symgen.Robot(TREE, loop=[PIN], independent=[name])
@@ -79,6 +90,7 @@ def test_flags_of_urdf_plus_choose_the_independent_joint(tmp_path: Path) -> None
         ([{**PIN, "joint": "distance"}], [], "--loop 'pin': needs length, the constant distance"),
         ([{**PIN, "length": 0.2}], [], 'length is that of joint = "distance", not of ball'),
         ([{**PIN, "joint": "hinge"}], [], "--loop 'pin': joint is 'hinge'; give one of"),
+        (['name = "pin", newton = true'], [], "--loop 'pin': needs first, the name of a link"),
         (["name = pin"], [], "--loop .*name = pin.*: give entries of TOML"),
     ],
 )
