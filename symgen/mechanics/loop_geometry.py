@@ -63,6 +63,8 @@ def planar_loop(model: RigidBodyModel, closure: Closure) -> PlanarLoop:
         return tidy(dot(v, x), scale), tidy(dot(v, y), scale)
 
     _check_planar(sides, normal, size)
+    if closure.joint == "revolute":
+        _check_cut_axis(model, closure, normal)
     chains = tuple(_chain(side, normal, flat) for side in sides)
     origins = [side.points[0] for side in sides]
     start = flat(_difference(origins[1], origins[0]))
@@ -121,11 +123,27 @@ def _check_planar(sides: Sequence[Reference], normal: Triple, size: float) -> No
         )
 
 
+def _check_cut_axis(model: RigidBodyModel, closure: Closure, normal: Triple) -> None:
+    """Raises LoopError if a revolute cut joint does not turn about the normal of the loop."""
+    for path, rotation in zip(paths_of(model, closure.bodies), closure.rotations, strict=True):
+        pose = Pose()
+        for i in path:
+            pose = pose @ model.body(i).pose
+        x, y, z = (row[2] for row in rotation)
+        if 1 - abs(dot(pose.turn((x, y, z)), normal)) > SAME_AXIS:
+            raise LoopError(
+                "the axis of its revolute cut joint is not parallel to those of its joints; "
+                "correct the frames of the cut joint, or close it by a ball joint"
+            )
+
+
 PLANAR: Final = ("revolute", "ball")
 """The types of cut joints of planar loops."""
 PARALLEL: Final = 1e-12
 """How far the cosine of the angle between parallel axes is from 1, or between crossing ones from
 0: rounding errors of products of rotations."""
+SAME_AXIS: Final = 1e-6
+"""How far the cosine of the angle between the axis of a cut joint and the normal may be from 1."""
 SAME_PLANE: Final = 1e-6
 """How far the ends of a loop may be apart along its normal, as a part of its size: digits that a
 file leaves out. The loop moves as if they were in one plane."""

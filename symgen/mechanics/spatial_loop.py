@@ -193,7 +193,8 @@ class CutSides:
                 reach, axis = station.segment + reach, station.axis
                 w, v = (ZERO_VECTOR, axis) if hinge.slides else (axis, axis.cross(reach))
                 tip, last = self.sides[n].tip, hinge is self.sides[n].hinges[-1]
-                if last and not hinge.slides and ZERO in (tip.x, tip.y):
+                apart = hinge.rotation is not None and not hinge.slides
+                if last and apart and ZERO in (tip.x, tip.y):  # no sum of angles is turned back
                     arm = applied(turned(AXES, Turn(2, Angle(x[hinge.body]))), tip)
                     v = applied(station.rows, Vector(-arm.y, arm.x, ZERO))
                 moved = End(Jet(tips[n].value, v), w, ZERO_VECTOR, axes[n])

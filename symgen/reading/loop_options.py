@@ -20,6 +20,8 @@ KEYS: Final = (
     *("joint", "rpy_first", "rpy_second", "length", "newton"),
 )
 """The keys of a loop, which are the arguments of `symgen.Builder.close`."""
+FRAMELESS: Final = ("ball", "distance")
+"""Cut joints that hold points only."""
 
 
 def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopElement:
@@ -39,6 +41,9 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
         raise OptionError(
             f"{label}: joint is {shown(repr(joint), 40)}; give one of {', '.join(CUT_JOINTS)}"
         )
+    unused = [key for key, turn in zip(KEYS[8:10], turns, strict=True) if any(turn)]
+    if unused and joint in FRAMELESS:
+        raise OptionError(f'{label}: {unused[0]} has no effect for joint = "{joint}"; remove it')
     if not isinstance(newton, bool):
         raise OptionError(f"{label}: newton is {shown(repr(newton), 40)}; give true or false")
     size = as_number(f"{label}: length", length)

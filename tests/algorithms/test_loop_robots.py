@@ -69,6 +69,27 @@ def test_rods_of_the_ankle_have_their_lengths() -> None:
         assert q == pytest.approx([pitch, roll], abs=1e-13)
 
 
+def test_rods_of_the_delta_robot_have_their_length() -> None:
+    """Of its job file; at 0 the platform is 0.36 m below the base."""
+    arm = symgen.Robot(robot_file("delta").replace(".urdf", ".toml"))
+    assert arm.velocities == ("motor1", "motor2", "motor3")
+    assert arm.trace("forward_dynamics").counts.total <= 386
+    slides = [arm.trace(f"transmission:{name}") for name in "xyz"]
+    for q in ([0.0] * 3, [0.3, -0.2, 0.5], [0.8, 0.6, 0.9]):
+        place = np.array(
+            [
+                float(f.run(q=q, qd=[0.0] * 3)[f"x_joint_{n}"][0])
+                for f, n in zip(slides, "xyz", strict=True)
+            ]
+        )
+        assert any(q) or place == pytest.approx([0, 0, 0], abs=1e-14)
+        for k, angle in enumerate(q):
+            out = np.array([cos(2 * np.pi * k / 3), sin(2 * np.pi * k / 3), 0])
+            elbow = (0.12 + 0.2 * cos(angle)) * out - [0, 0, 0.2 * sin(angle)]
+            rod = place + 0.05 * out - [0, 0, 0.36] - elbow
+            assert np.linalg.norm(rod) == pytest.approx(0.45, abs=1e-14)
+
+
 @pytest.mark.parametrize("k", range(6))
 def test_legs_of_the_stewart_platform_are_as_long_as_their_ends_are_apart(k: int) -> None:
     """The change of the length from that at 0, and its derivative by z."""

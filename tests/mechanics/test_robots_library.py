@@ -44,7 +44,7 @@ EXPECTED = {
     "quadrotor": (4, 0.716),
     "humanoid25": (25, 76.0),
 }
-LOOPS = ("ankle", "excavator", "five_bar", "palletiser", "stewart", "three_rrr")
+LOOPS = ("ankle", "delta", "excavator", "five_bar", "palletiser", "stewart", "three_rrr")
 """Robots with closed loops: tests/algorithms/test_loop_robots.py."""
 
 

@@ -241,6 +241,7 @@ def jointed(joint: str, far: bool = False) -> Any:
             place = (0.25 if k else x, 0.05 * k, 0.1)
             arm = arm.joint(f"q_{name}", "revolute", on, name, place, turns[k])
     place, other = (0.2, 0.1, 0.0), (0.1, 0.2, 9.0 if far else 0.1)
+    turns = {"rpy_first": (0.3, -0.2, 0.5), "rpy_second": (-0.1, 0.4, 0.2)}
     return arm.close(
         "cut",
         "a3",
@@ -248,8 +249,7 @@ def jointed(joint: str, far: bool = False) -> Any:
         place,
         other,
         joint=joint,
-        rpy_first=(0.3, -0.2, 0.5),
-        rpy_second=(-0.1, 0.4, 0.2),
+        **({} if joint in ("ball", "distance") else turns),
         length=0.3 if joint == "distance" else 0.0,
         newton=True,
     )
