@@ -193,8 +193,9 @@ class CutSides:
                 reach, axis = station.segment + reach, station.axis
                 w, v = (ZERO_VECTOR, axis) if hinge.slides else (axis, axis.cross(reach))
                 tip, last = self.sides[n].tip, hinge is self.sides[n].hinges[-1]
+                # of parallel axes, chains have the sines of sums of angles
                 apart = hinge.rotation is not None and not hinge.slides
-                if last and apart and ZERO in (tip.x, tip.y):  # no sum of angles is turned back
+                if last and apart and ZERO in (tip.x, tip.y):
                     arm = applied(turned(AXES, Turn(2, Angle(x[hinge.body]))), tip)
                     v = applied(station.rows, Vector(-arm.y, arm.x, ZERO))
                 moved = End(Jet(tips[n].value, v), w, ZERO_VECTOR, axes[n])
