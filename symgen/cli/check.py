@@ -5,15 +5,27 @@ import sys
 from typing import Any, Final
 
 from symgen.algorithms.controllers import CONTROLLERS
+from symgen.certified.options import CertifyOptions
 from symgen.cli.help import command
 from symgen.cli.options import FILE, JSON, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import say
 from symgen.errors import OptionError
-from symgen.options import Option
-from symgen.options.kinds import NUMBER, TEXTS
+from symgen.options import Option, rows
+from symgen.options.kinds import FLAG, NUMBER, TEXTS
 from symgen.text import repeated
 
-CONTROLLER: Final = (
+EXAMINED: Final = (
+    Option(
+        "--certify",
+        None,
+        "Also search for the largest forces of inverse dynamics within the limits of the robot's "
+        "file and of --limit, and compare them with the efforts of the file.",
+        FLAG,
+        section=CertifyOptions.SECTION,
+        name="certify",
+        default=False,
+    ),
+    *(row for row in rows(CertifyOptions) if row.name == "certify_limits"),
     Option(
         "--controller",
         "NAME[:LINK]",
@@ -76,7 +88,7 @@ def _check_together(controller: str, rate: float | None, gains: tuple[str, ...])
 
 @command()
 @FILE
-@with_options(JSON, CONTROLLER, ROBOT, VERBOSE)
+@with_options(JSON, EXAMINED, ROBOT, VERBOSE)
 def check(
     file: str,
     as_json: bool,
@@ -97,9 +109,12 @@ def check(
     at that sample rate, and examines the gains of --gain or proposes some. The exit status is 1 if
     gains of --gain are unstable.
 
+    With --certify a note lists the joints that need a larger force than the file allows.
+
     \b
     symgen check robots/ur5.urdf
     symgen check robots/ur5.urdf --controller joint_impedance --rate 1000 --gain k_p=50 --gain k_d=2
+    symgen check robots/ur5.urdf --certify --limit acceleration=40
     symgen check robots/ur5.urdf --json
     """
     from symgen import output

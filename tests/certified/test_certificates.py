@@ -242,6 +242,18 @@ def test_what_has_no_certificate_is_refused_in_one_sentence(tmp_path, options, w
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--limit", "acceleration=9"], "only with --certify"),
+        (["--certify"], "has no acceleration limit"),
+    ],
+)
+def test_check_refuses_limits_that_are_missing_or_without_an_effect(options, words):
+    run = invoke("check", robot_file("ur5"), *options)
+    assert run.exit_code == 2 and words in run.output
+
+
 def test_header_report_and_api_state_the_same_bounds(tmp_path):
     options = {"scalar": "float", "certify_boxes": 256, "certify_limits": LIMITS[:1]}
     robot = symgen.Robot(robot_file("ur5"))
@@ -269,6 +281,9 @@ def test_forces_above_the_efforts_of_the_file_are_reported(tmp_path):
     robot = symgen.Robot(robot_file("ur5"))
     certificates = robot.certify("inverse_dynamics", certify_limits={"acceleration": 40.0})
     bounds = certificates["inverse_dynamics"].outputs[0].magnitude
+    checked = invoke("check", robot_file("ur5"), "--certify", "--limit", "acceleration=40")
+    assert checked.exit_code == 0 and note in checked.stderr.splitlines()
+    assert "that a search found" not in invoke("check", robot_file("ur5")).stderr
     names = robot.velocities
     assert {name for name, *_ in needed} >= {"joint2"}
     for name, largest, effort in needed:
