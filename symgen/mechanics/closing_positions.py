@@ -16,7 +16,8 @@ def reachable(coupling: Any, q: Sequence[float]) -> tuple[float, ...]:
     """The positions q, or the nearest of some between them and a centre at which all loops close
     away from dead points; quaternions stay as they are."""
     center, held = _center(coupling), {place for _, place in coupling.held}
-    least = min(MIN_SINE, 0.5 * coupling.sine(center))
+    largest = coupling.sine(center)
+    least = MIN_SINE if largest >= MIN_SINE else 0.5 * largest
     unit = {n: q[n] for four in coupling.quaternions for n in range(four.start, four.stop)}
     for k in range(STEPS_TO_CENTER):
         share = 1 - k / STEPS_TO_CENTER
