@@ -116,7 +116,8 @@ def _is_number(text: str) -> bool:
 def actuators(rng: Random, names: Names) -> bytes:
     """A file of actuators for a robot."""
     joints = {joint: _actuator(rng) for joint in names.joints if rng.random() < 0.7}
-    return written(changed(rng, {"joints": joints}), rng)
+    links = {link: _fluid(rng) for link in names.links if rng.random() < 0.3}
+    return written(changed(rng, {"joints": joints, "links": links}), rng)
 
 
 def drives(rng: Random, root: Node) -> bytes:
@@ -141,6 +142,18 @@ def _actuator(rng: Random) -> dict[str, Any]:
         made |= {"load": rng.choice((0.1, 1.5)), "presliding": 0.3}
         made |= rng.choice(({"presliding_distance": 0.01}, {"presliding_distance": -1}, {}))
     return made
+
+
+def _fluid(rng: Random) -> dict[str, Any]:
+    """The fluid around a link."""
+    return {
+        "density": 1000.0,
+        "volume": rng.choice((0.0, 0.01, -1)),
+        "added_mass": [rng.choice((1.0, 0.0))] * rng.choice((6, 21, 36, 5)),
+        "linear_drag": [rng.choice((2.0, 0, -1))] * rng.choice((6, 36, 7)),
+        "quadratic_drag": [3.0] * rng.choice((6, 36)),
+        "current": [0.1, rng.choice((0, 1e300)), 0],
+    }
 
 
 def parameters(rng: Random, bodies: list[str]) -> dict[str, Any]:

@@ -238,12 +238,7 @@ def inverse_dynamics_derivatives_by_directions(
     by_qd = [tangents(inverse_dynamics(system, q, along(qd, u), qdd)) for u in units]
     thrusts = [-x for x in row_major(thrust_columns(system, q))]
     further = [thrusts] if system.thrusters else []
-    return _from_columns(by_q), _from_columns(by_qd), [*mass_matrix(system, q)], *further
-
-
-def _from_columns(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """The entries of a matrix, row-major, from its columns."""
-    return [x for row in zip(*columns, strict=True) for x in row]
+    return row_major(by_q), row_major(by_qd), [*mass_matrix(system, q)], *further
 
 
 @_of_forward(source=DIRECTIONS, applicable=in_fluid)

@@ -84,7 +84,12 @@ class Table:
 
     def numbers(self, key: str, least: float = -MAX_NUMBER) -> list[float]:
         """The finite numbers of a list, each at least `least`. Raises RobotError."""
-        return [self._at_least(key, value, least) for value in self.data[key]]
+        values = self.data[key]
+        if not isinstance(values, list):
+            raise self.error(
+                key, f"is {described_type(values)} where a list of numbers is needed, as in [1, 2]"
+            )
+        return [self._at_least(key, value, least) for value in values]
 
     def _at_least(self, key: str, value: object, least: float) -> float:
         number = self._number(key, value)

@@ -143,8 +143,15 @@ def test_parameters_of_gazebo_s_plugin_without_an_equation_are_refused(tag, mess
         load(HULL.format(tag), base="floating")
 
 
-def test_a_matrix_of_another_size_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("[1, 2, 3, 4, 5]", "has 5 numbers; give the diagonal"),
+        ("3.0", "a number .* where a list of numbers is needed"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(value, message, tmp_path):
     table = tmp_path / "hull.toml"
-    table.write_text("[links.hull]\nquadratic_drag = [1, 2, 3, 4, 5]\n")
-    with pytest.raises(RobotError, match="has 5 numbers; give the diagonal"):
+    table.write_text(f"[links.hull]\nquadratic_drag = {value}\n")
+    with pytest.raises(RobotError, match=message):
         load(ROOT / "robots" / "rov.sdf", base="floating", actuators=table)
