@@ -5,7 +5,7 @@ types are identified by their short names."""
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.reading.builder import Builder
 from symgen.reading.description import RobotDescription
 from symgen.reading.joint_kinds import merged
+from symgen.reading.rotations import rpy_from_rotation
 from symgen.text import shown
 
 FILE: Final = "pin.Model"
@@ -79,10 +80,10 @@ KINDS: Final[dict[str, PinocchioJoint]] = {
 an unbounded joint is a cosine and a sine, ours the angle."""
 
 
-def description(model: Any) -> RobotDescription:
-    """The robot in a ``pin.Model``. Raises RobotError for a joint type that has no word here,
-    OptionError for numbers that no robot has and for a gravity that turns; TypeError for another
-    object of that package."""
+def description(model: Any, constraints: Iterable[Any] = ()) -> RobotDescription:
+    """The robot in a ``pin.Model``, whose loops are closed by ``pin.RigidConstraintModel``. Raises
+    RobotError for a joint type that has no word here, OptionError for numbers that no robot has and
+    for a gravity that turns; TypeError for another object of that package."""
     if not hasattr(model, "njoints"):
         kind = type(model).__qualname__
         raise TypeError(f"a pinocchio.{kind} is not a robot; give its pinocchio.Model")
@@ -92,7 +93,7 @@ def description(model: Any) -> RobotDescription:
             "model.gravity.angular to 0"
         )
     try:
-        return _built(model).description()
+        return _closed(_built(model), model, constraints).description()
     except OptionError as error:
         text = str(error).removeprefix("error: ")
         raise OptionError(text if text.startswith(FILE) else f"{FILE}: {text}") from None
@@ -118,6 +119,36 @@ def _built(model: Any) -> Builder:
             taken.add(name)
             builder.placed(SourceLocation(FILE, model.njoints + k + 1))
             builder.frame(name, links[frame.parentJoint], **_placement(frame.placement))
+    return builder
+
+
+CUT_JOINTS: Final = {"CONTACT_3D": "ball", "CONTACT_6D": "fixed"}
+"""The cut joint by the type of a constraint."""
+
+
+def _closed(builder: Builder, model: Any, constraints: Iterable[Any]) -> Builder:
+    """The builder with a loop for each constraint between two joints."""
+    links = _links(model)
+    for k, constraint in enumerate(constraints):
+        name = str(constraint.name) or f"constraint_{k}"
+        kind = str(constraint.type)
+        if kind not in CUT_JOINTS:
+            raise OptionError(
+                f"pin.RigidConstraintModel '{shown(name)}' has the type {shown(kind)}; give "
+                f"{' or '.join(CUT_JOINTS)}"
+            )
+        places = [_pose(getattr(constraint, f"joint{n}_placement")) for n in (1, 2)]
+        first, second = (rpy_from_rotation(place.rotation) for place in places)
+        builder.placed(SourceLocation(FILE, model.njoints + len(model.frames) + k + 1)).close(
+            name,
+            links[constraint.joint1_id],
+            links[constraint.joint2_id],
+            places[0].position,
+            places[1].position,
+            joint=CUT_JOINTS[kind],
+            rpy_first=first,
+            rpy_second=second,
+        )
     return builder
 
 

@@ -138,12 +138,16 @@ RobotSource: TypeAlias = "str | os.PathLike[str] | RobotDescription | Described 
 library, see `symgen.reading.sources`); a description, a builder, or a model of another library
 (`CONVERTERS`)."""
 
-CONVERTERS: Final[dict[str, Callable[[Any], RobotDescription]]] = {
+CONVERTERS: Final[dict[str, Callable[..., RobotDescription]]] = {
     "pinocchio": _imported("symgen.reading.from_pinocchio", "description"),
     "yourdfpy": _imported("symgen.reading.urdf", "description"),
     "mujoco": _imported("symgen.reading.mjcf", "description"),
 }
 """The functions that read objects of other libraries, by the package of the object's class."""
+PAIR: Final = ("model", "constraints")
+"""A model with the constraints that close its loops."""
+PAIRS: Final = {"pinocchio": CONVERTERS["pinocchio"]}
+"""Those of `CONVERTERS` that read a `PAIR`."""
 
 
 def describe(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) -> RobotDescription:
@@ -203,9 +207,10 @@ def _of_text(content: RobotText, options: SourceOptions) -> RobotDescription:
 def _of_object(source: Any) -> RobotDescription:
     if isinstance(source, RobotDescription):
         return source
-    converter = _by_package(type(source), CONVERTERS)
+    given = source if isinstance(source, tuple) and len(source) == len(PAIR) else (source,)
+    converter = _by_package(type(given[0]), CONVERTERS if len(given) == 1 else PAIRS)
     if converter is not None:
-        return converter(source)
+        return converter(*given)
     if isinstance(source, Described):
         return source.description()
     kind = shown(type(source).__qualname__)

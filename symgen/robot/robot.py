@@ -52,7 +52,8 @@ class Robot:
 
     `source` is the path of a URDF, xacro, MJCF, SDF, DH table or job file; the content of a URDF,
     SDF or MJCF file (text, bytes, an open file, a document of lxml, ElementTree, minidom or
-    xacrodoc); a `symgen.Builder`, a ``pin.Model``, a ``yourdfpy.URDF``, a ``mujoco.MjModel`` or a
+    xacrodoc); a `symgen.Builder`, a ``pin.Model``, a pair of it and a list of
+    ``pin.RigidConstraintModel``, which close loops, a ``yourdfpy.URDF``, a ``mujoco.MjModel`` or a
     ``mujoco.MjSpec``. `options` are those of the command
     line by their long names, such as ``base="floating"``, ``lock=(("finger", 0.0),)``,
     ``gravity="runtime"`` or ``friction="viscous"``. They apply to all methods, which accept
