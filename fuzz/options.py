@@ -60,11 +60,13 @@ def joint(rng: Random, names: Names) -> str:
 
 
 @cache
-def _quantities() -> dict[str, tuple[bool, tuple[str, ...]]]:
+def _quantities() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """What each quantity belongs to, and its formulations."""
     from symgen.inspection.registry_tables import registry_data
 
     found = registry_data()["quantities"]
-    return {name: (bool(row["of_link"]), tuple(row["formulations"])) for name, row in found.items()}
+    of = {name: "link" * row["of_link"] + "joint" * row["of_joint"] for name, row in found.items()}
+    return {name: (of[name], tuple(row["formulations"])) for name, row in found.items()}
 
 
 @cache
@@ -75,10 +77,11 @@ def _glue() -> tuple[str, ...]:
 
 
 def quantity(rng: Random, names: Names) -> str:
-    """A quantity, of a link where it is of one."""
+    """A quantity, of a link or of joints where it is of these."""
     rows = _quantities()
     name = rng.choice(tuple(rows))
-    return f"{name}:{link(rng, names)}" if rows[name][0] else name
+    subjects = {"link": link, "joint": some(joint, 3)}
+    return f"{name}:{subjects[rows[name][0]](rng, names)}" if rows[name][0] else name
 
 
 def quantities(rng: Random, names: Names) -> str:
