@@ -22,6 +22,7 @@ from symgen.algorithms.closed_loops import (
     varied,
 )
 from symgen.algorithms.energies import centroidal_momentum_matrix, com_jacobian
+from symgen.algorithms.joint_wrenches import joint_wrench
 from symgen.algorithms.newton_euler import gravity
 from symgen.algorithms.registry import QUANTITIES
 from symgen.algorithms.task_space import AXES
@@ -179,3 +180,19 @@ def _register_frame(axes: str, jacobian: Term) -> None:
 
 for _axes, _row in AXES.items():
     _register_frame(_axes, _row[2])
+
+
+@_of_whole("joint_wrench_derivatives")
+def joint_wrench_derivatives(
+    system: CanonicalModel, *at: Coordinates, joint: str
+) -> tuple[list[Scalar], ...]:
+    """∂w/∂q, ∂w/∂q̇ and ∂w/∂q̈ of the wrench in the joint's axes, each 6 x n."""
+
+    def wrench(
+        system: CanonicalModel, x: Coordinates, qd: Coordinates, qdd: Coordinates
+    ) -> list[Scalar]:
+        state = system.at_positions(x, qd)
+        rates, accelerations = state.coupling.body_rates(qd), state.coupling.body_accelerations(qdd)
+        return joint_wrench(state, x, rates, accelerations, joint=joint)
+
+    return tuple(slopes(wrench, system, _at(system, *at), k) for k in range(len(at)))

@@ -17,6 +17,7 @@ from symgen.algorithms.newton_euler import subtree_forces
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import SOURCE as REGRESSOR_SOURCE
 from symgen.algorithms.regressors import wrench_entries
+from symgen.algorithms.requirements import check_outside_loops
 from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import matvec
@@ -57,6 +58,7 @@ def _in_frame(force: Force, frame: LinkFrame) -> Force:
 @_of_joints(
     "joint_wrench",
     "force and moment in a joint, joint axes",
+    closed_loops=True,
     of_joint=True,
     outputs=(Array("w_joint", "force, then moment of parent on child", "N, N m", (6,)),),
 )
@@ -66,6 +68,7 @@ def joint_wrench(
     """The wrench of the parent on the child about the joint's origin in the joint's axes, 6
     numbers."""
     frame = system.joint_frame(joint)
+    check_outside_loops(system, frame.body, joint)
     forces = _transmitted(system, q, qd, qdd)
     return _six(_in_frame(forces[frame.body], frame))
 
@@ -73,6 +76,7 @@ def joint_wrench(
 @_of_joints(
     "joint_wrench_aligned",
     "force and moment in a joint, root axes",
+    closed_loops=True,
     of_joint=True,
     outputs=(
         Array("w_joint_a", "force, then moment of parent on child, root axes", "N, N m", (6,)),
@@ -114,6 +118,7 @@ def joint_wrenches(
 @quantity(
     "joint_wrench_regressor",
     "W(q, qd, qdd) pi = force and moment in a joint",
+    closed_loops=True,
     inputs=("q", "qd", "qdd"),
     of_joint=True,
     outputs=(
@@ -132,7 +137,7 @@ def joint_wrench_regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, joint: str
 ) -> list[Scalar]:
     """W with W π the wrench in the joint without external wrenches, 6 x 10 n, row-major."""
-    return wrench_entries(system, (q, qd, qdd), system.joint_frame(joint))
+    return wrench_entries(system, (q, qd, qdd), system.joint_frame(joint), joint)
 
 
 @_of_joints(

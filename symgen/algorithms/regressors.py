@@ -20,6 +20,7 @@ from symgen.algorithms.regressor_entries import (
     regressor_columns_of_body,
     regressor_entries,
 )
+from symgen.algorithms.requirements import check_outside_loops
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.independence import independent_parameters
@@ -206,14 +207,16 @@ def wrench_regressor(
 
     Force first, moment about the link's origin, both in the link's axes: what a six-axis sensor
     feels."""
-    return wrench_entries(system, (q, qd, qdd), system.link_frame(link))
+    return wrench_entries(system, (q, qd, qdd), system.link_frame(link), link)
 
 
 def wrench_entries(
-    system: CanonicalModel, state: Sequence[Coordinates], frame: LinkFrame
+    system: CanonicalModel, state: Sequence[Coordinates], frame: LinkFrame, name: str
 ) -> list[Scalar]:
     """The regressor of the force and moment that move the body of a frame and all beyond it, about
-    the origin of the frame in its axes, 6 x 10 n, row-major; `state` is (q, q̇, q̈)."""
+    the origin of the frame in its axes, 6 x 10 n, row-major; `state` is (q, q̇, q̈). Raises
+    OptionError where closed loops add to it."""
+    check_outside_loops(system, frame.body, name)
     moving, units = motions(system, *state), _sensed(system, state[0], frame)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, columns in system.columns.items():

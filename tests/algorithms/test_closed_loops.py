@@ -141,14 +141,14 @@ QUANTITIES = (
     *("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "inverse_dynamics_jvp"),
     *("forward_dynamics_jvp", "inverse_dynamics_vjp", "forward_dynamics_vjp", "gravity_rate"),
     *("mass_matrix_rate", "inverse_dynamics_rate", "mass_matrix_gradient", "gravity_gradient"),
-    *("christoffel_symbols_full", "frame_pose:{}", "frame_jacobian_body:{}", "wrench_regressor:{}"),
+    *("christoffel_symbols_full", "frame_pose:{}", "frame_jacobian_body:{}"),
     *("frame_jacobian_world:{}", "frame_jacobian_rate_aligned:{}", "frame_acceleration_world:{}"),
     *("frame_velocity_body:{}", "frame_acceleration_classical:{}", "mass_matrix_by_parameters"),
 )
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
-@pytest.mark.parametrize("name", ["four-bar", "bucket", "ankle"])
+@pytest.mark.parametrize("name", ["bucket", "ankle"])
 def test_quantities_equal_the_reference(name: str, quantity: str) -> None:
     """The reference finds positions by Newton's method and rates by least squares, and takes
     derivatives by steps in 75 digits."""
