@@ -9,6 +9,7 @@ from typing import Final
 from fuzz import (
     byte_mutations,
     contradictions,
+    loops,
     manifests,
     tables,
     tables_of_toml,
@@ -172,6 +173,29 @@ def xacro(rng: Random) -> Case:
     if rng.random() < 0.5:
         files["part.xacro"] = written(xacros.xacro(rng, robot(rng)))
     return Case("", _command(rng, Names.of(root), "robot.urdf.xacro"), files)
+
+
+@family(6)
+def closed_loop(rng: Random) -> Case:
+    """A robot with a closed loop, in a format that has loops or by the option."""
+    made = loops.mechanism(rng)
+    file = rng.choice(("robot.urdf", "robot.urdf", *loops.WRITERS))
+    if file in loops.WRITERS:
+        data, closing = loops.WRITERS[file](rng, made), list[str]()
+    else:
+        element = not made.length and rng.random() < 0.5
+        data = loops.urdf(rng, made, element)
+        closing = [] if element else ["--loop", loops.option(rng, made)]
+    if rng.random() < 0.15:
+        closing += ["--independent", rng.choice(made.joints)]
+    names = Names(made.joints, made.links)
+    command = rng.choice(("check", "generate", "generate", "generate", "inspect", "ops"))
+    more = {"generate": ["-o", "out"], "ops": ["--quantity", "all"]}.get(command, [])
+    if command == "generate":
+        every = rng.random() < 0.1 and len(made.parts) <= WITHOUT_NOTES + 1
+        more += ["--quantity", "all"] if every else [*fitting(rng, names)]
+    data = byte_mutations.mutated(rng, data) if rng.random() < 0.1 else data
+    return Case("", (command, file, *closing, *more), {file: data})
 
 
 @family(10)
