@@ -12,6 +12,7 @@ import symgen
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.random_positions import with_random_unit_quaternions
+from symgen.numbers.scalar import plain
 from symgen.proof.laws import LawEvaluator
 from symgen.proof.laws.law_registry import LAWS
 from tests.support.loops import engine, five_bar, four_bar
@@ -79,7 +80,7 @@ def compare(name: str, quantity: str) -> None:
     found = function.run(**row)
     assert wanted
     for out, exact in wanted.items():
-        values = np.array([float(x) for x in found[out]]  # type: ignore[arg-type])
+        values = np.array([plain(x) for x in found[out]])
         numbers = np.array(exact).astype(float).ravel()
         assert np.abs(values - numbers).max(initial=0) <= 1e-11 * max(np.abs(numbers).max(), 1e-3)
 

@@ -65,3 +65,11 @@ def run(robot: ParametricModel, quantity: str, inputs: Mapping[str, Any]) -> dic
     one = function(robot, quantity)
     found = one.run(**{name: inputs[name] for name in one.inputs})
     return {output: np.array(values, float) for output, values in found.items()}
+
+
+def base_parameters(robot: Any) -> list[float]:
+    """The base parameters of a robot's file."""
+    names = tuple(body.name for body in robot.model.bodies)
+    ten = [x for link in ParametricModel(robot.model, names).blocks.values() for x in link]
+    (values,) = robot.trace("base_parameters").run(ten=ten).values()
+    return [float(x) for x in values]

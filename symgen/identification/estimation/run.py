@@ -38,6 +38,7 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.model.velocity_survey import Rates, surveyed
 from symgen.identification.prediction.prediction_errors import Prediction
 from symgen.jobs.job import Job
+from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
@@ -146,7 +147,8 @@ def solved(
     bias = window_bias(read, fit, source.mean(fit.equations))
     estimated = with_bias(estimated, bias, sought, settings)
     notes = (*_with_prior(fit.deviation, read.log.file), *notes, *_biased(estimated, read.log.file))
-    notes = (*read.notes, *_left_out(estimator.left_out, read.log.file), *notes)
+    without = _without_friction(loaded.model, read.log.file) if sought.joints else ()
+    notes = (*read.notes, *_left_out(estimator.left_out, read.log.file), *without, *notes)
     last = tuple(source.last)
     return Identified(
         estimated, settings, read, fit.equations, fit.system, last, notes, delays=late
@@ -160,6 +162,15 @@ def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
     listed = ", ".join(shown(name) for name in names)
     text = "cannot be distinguished from other parameters by any motion and are left out"
     return (f"{shown(log)}: note: {listed} {text}",)
+
+
+def _without_friction(model: RigidBodyModel, log: str) -> tuple[str, ...]:
+    """A note of joints whose friction is no unknown because closed loops determine them."""
+    bodies = [model.body(i).joint.name for c in model.closures for i in c.dependent]
+    if not bodies:
+        return ()
+    text = "have no friction in this model because closed loops determine these joints"
+    return (f"{shown(log)}: note: {', '.join(map(shown, bodies))} {text}",)
 
 
 def _with_prior(deviation: float | None, log: str) -> tuple[str, ...]:

@@ -100,14 +100,18 @@ class Joints:
 
     @classmethod
     def of(cls, model: RigidBodyModel) -> "Joints":
-        """The joints of a model that may have friction, and the motors that move several joints."""
+        """The joints of a model that may have friction, and the motors that move several joints;
+        no joints that closed loops determine, whose rates are no constant combination of the
+        user's."""
+        determined = {i for closure in model.closures for i in closure.dependent}
         numbers = [
             i
             for i, body in enumerate(model.bodies, 1)
+            if i not in determined
             if i in canonical_model(model, regrouping=WHOLE).friction_bodies
             or (body.joint.type.is_rotor and body.follows and len(body.follows.terms) > 1)
         ]
-        coupling, rows = coupling_of(model), [i - 1 for i in numbers]
+        coupling, rows = replace(coupling_of(model), loops=()), [i - 1 for i in numbers]
         rates = coupling.velocity_matrix[rows].reshape(len(rows), model.dof)
         places, offsets = coupling.position_map
         return cls(

@@ -60,6 +60,11 @@ def problem(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
         )
     if not loaded.model.dof:
         raise OptionError("the robot has no joint that moves, so there is nothing to identify")
+    if loaded.model.held:
+        raise OptionError(
+            "closed loops whose positions have no closed form are not supported in identification; "
+            "choose dependent joints that have one"
+        )
     if settings.wrenches:
         return _wrenches(job, loaded, settings)
     return _joint_forces(job, loaded, settings)
