@@ -6,7 +6,8 @@ toward a posture, which remains in the null space of W J as λ vanishes. With λ
 `LEAST_DAMPING` the iterations converge quadratically to a pose that can be reached, and remain
 bounded near singular postures and for poses out of reach (Sugihara, Solvability-unconcerned inverse
 kinematics by the Levenberg-Marquardt method, IEEE T-RO 2011, eqs. 16 to 21). Positions are
-clamped to their limits after each step."""
+clamped to their limits after each step. (A step can leave the positions at which closed loops
+close, so that it does not exist for robots with these.)"""
 
 from functools import partial
 from typing import Final
@@ -57,7 +58,6 @@ TASK_INPUTS: Final = (
 _of_task = partial(
     quantity,
     of_link=True,
-    closed_loops=True,
     coordinates=JOINTS,
     needs_gravity=False,
     needs_inertia=False,
@@ -138,6 +138,7 @@ def inverse_kinematics_step(
 @_of_task(
     "pose_error",
     "|p_ref - p|, 2 sin(angle / 2) between quat_ref and R, of a link",
+    closed_loops=True,
     inputs=("q", "p_ref", "quat_ref"),
     outputs=(Array("pose_error", "distance and 2 sin(angle / 2) to the reference", "m, 1", (2,)),),
 )
@@ -153,6 +154,7 @@ def pose_error(
 @_of_task(
     "singularity_distance",
     "1/sqrt(tr((W J (W J)^T + mu)^-1)) of a link",
+    closed_loops=True,
     inputs=("q", "task_weight"),
     outputs=(
         Array("singularity_distance", "least singular value of W J, or up to 60 % less", "1", (1,)),
@@ -173,6 +175,7 @@ def singularity_distance(
 @_of_task(
     "inverse_kinematics_status",
     "0: converged, 1: not converged, + 2: near singular, of a link",
+    closed_loops=True,
     inputs=("q", "p_ref", "quat_ref", "task_weight"),
     outputs=(
         Array(

@@ -235,7 +235,8 @@ def _regressor(geometry: Geometry, random: "np.random.Generator") -> Numbers:
             ]
     columns = [len(MOMENTS) * (i - 1) + k for i, k in geometry.keys]
     felt = np.einsum("snkbm,snu->sukbm", rows, g)
-    return np.asarray(felt.reshape(STATE_COUNT * coupling.velocities * 2, -1)[:, columns])
+    shape = STATE_COUNT * coupling.velocities * 2, n * len(MOMENTS)
+    return np.asarray(felt.reshape(shape)[:, columns])
 
 
 def _path(parents: Sequence[int], i: int) -> Iterator[int]:

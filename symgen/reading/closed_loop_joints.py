@@ -56,12 +56,27 @@ def _closures(
             ends = _ends(part, model, loop)
             if ends is not None:
                 shared = _shared(part, model, loop)
-                closures.append(_closure(part.robot, model, loop, ends, closures, shared))
+                made = _closure(part.robot, model, loop, ends, closures, shared)
+                _check_mobility(part.robot, model, loop, [*closures, made])
+                closures.append(made)
         except RobotError as error:
             if not loop.optional:
                 raise
             left.append((loop, error.message))
     return closures, left
+
+
+def _check_mobility(
+    robot: RobotDescription, model: RigidBodyModel, loop: LoopElement, closures: Sequence[Closure]
+) -> None:
+    """Raises RobotError if no joint is left that can move."""
+    determined = {i for closure in closures for i in closure.dependent}
+    if all(i in determined or body.follows for i, body in enumerate(model.bodies, 1)):
+        raise _error(
+            robot,
+            loop,
+            "it leaves the robot without a joint that can move; add joints, or remove the loop",
+        )
 
 
 def _error(robot: RobotDescription, loop: LoopElement, message: str) -> SymgenError:

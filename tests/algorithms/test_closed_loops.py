@@ -279,6 +279,15 @@ def test_forces_of_springs_on_determined_joints_are_the_gradient_of_their_energy
     assert abs(slope[1] - float(plain["tau"][1])) > 0.1
 
 
+def test_a_loop_that_leaves_no_joint_is_refused() -> None:
+    """Coupler and crank of a four-bar linkage, fixed to each other, make a rigid triangle."""
+    bars = LOOPS["one side"](closed=False)
+    ends = (0.21, 0, 0), (0.47, 0, 0)
+    rigid = bars.close("loop", "crank", "coupler", *ends, joint="fixed", newton=True)
+    with pytest.raises(symgen.SymgenError, match="leaves the robot without a joint that can move"):
+        symgen.Robot(rigid).trace("gravity")
+
+
 def test_unreachable_states_give_a_status() -> None:
     """Two rods that are too short to meet: no function that depends on the loop gives numbers."""
     compiled = symgen.Robot(five_bar()).compile("inverse_dynamics", "mass_matrix")
