@@ -114,7 +114,6 @@ GAUNTLET = (
     Sample("quadruped", {"scalar": "float", "quantities": DERIVATIVES[1:], "optimize": "size"}),
     Sample("pendulum", {"scalar": "float", "controllers": (*CONTROLLERS, LOWER)}),
     Sample("ur5", {"controllers": ("computed_torque", "momentum_observer")}),
-    Sample("ankle", {"scalar": "float", "root": "shin", "quantities": ANKLE_BOARD}),
-    Sample("excavator", {"quantities": DYNAMICS}),
 )
-"""The modules that every host check judges."""
+"""The modules that every host check judges: without square roots, for which their link needs a
+library."""
