@@ -117,7 +117,6 @@ def _reference_regressor(
     start={"P": START_VARIANCE},
     packed=("P",),
 )(
-    closed_loops=True,
     loops=("base_regressor",),
     inputs=("q", "qd", "qdd", "tau", "beta_hat", "P", "forget"),
     needs_inertia=False,
@@ -147,8 +146,8 @@ def recursive_least_squares(system: CanonicalModel, *inputs: Coordinates) -> Pai
     elsewhere. P itself would lose its sign to rounding, in single precision within a few steps."""
     q, qd, qdd, tau, beta, flat, (forget,) = inputs
     width, beta = len(beta), [*beta]
-    system, at, rates, _, accelerations = joints(system, q, qd, None, qdd)
-    entries = base_regressor(system, at, rates, accelerations)
+    system, *motion = joints(system, q, qd, None, qdd)
+    entries = base_regressor(system, motion[0], motion[1], motion[3])
     rows = _rows(system.coupling.pull_back(entries, (None, width)), width)
     start = [i * (i + 1) // 2 for i in range(width)]
     u = [[*flat[at : at + i]] for i, at in enumerate(start)]
