@@ -98,13 +98,14 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
     file. The optimization minimizes the condition number of the base regressor. With --around,
     --keep-above, --workspace and --self-clearance, the motion and a straight approach from its
     centre stay in a free space. Other objects are NOT checked: review the motion before you run
-    it on a robot.
+    it on a robot. symgen view FILE --motion OUT.csv plays it.
 
     \b
     symgen excite robots/panda_arm.urdf -o motion.csv --plot motion.png
     symgen excite robots/ur5.urdf -o motion.csv --harmonics 4 --rest --friction viscous,coulomb
     symgen excite arm.urdf -o motion.csv --limit slide.velocity=0.5 --limit slide.effort=200
     symgen excite robots/ur5.urdf -o motion.csv --around joint2=-1.6 --keep-above 0.1
+    symgen view robots/ur5.urdf --motion motion.csv
     """
     from symgen.cli.progress import progress
     from symgen.identification.excitation.optimizer import excite as excited

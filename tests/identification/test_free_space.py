@@ -139,6 +139,12 @@ REFUSED = {
         *("--around", "b=2.3", "--around", "a=0.1"),
         *("--workspace", "-2,2,-2,0.1,-2,2"),
     ),
+    "m outside the box); give another posture": (
+        *("--around", "b=2.3", "--around", "a=0.1", "--workspace", "-2,2,-2,0.1,-2,2"),
+    ),
+    "m apart); give another posture": (
+        *("--around", "b=2.3", "--around", "c=2.3", "--self-clearance", "0.9"),
+    ),
 }
 
 

@@ -91,6 +91,17 @@ class Clearance:
             return float(worst)
         return max(float(worst), self.distance - self.nearest(q)[0])
 
+    def reason(self, q: Numbers) -> str:
+        """Which links violate the box or the distance most at postures that do."""
+        at, half = self._placed(q)
+        beyond = [(self._beyond(at[k], half[k], s), s.link) for k, s in self._moving]
+        worst, link = max(beyond, default=(-np.inf, ""))
+        if worst > 0 or self.distance is None:
+            return f"link '{shown(link)}' is {worst:.3g} m outside the box"
+        least, a, b = self.nearest(q)
+        apart = "overlap" if least < 0 else f"are {least:.3g} m apart"
+        return f"links '{shown(a)}' and '{shown(b)}' {apart}"
+
     def nearest(self, q: Numbers) -> tuple[float, str, str]:
         """The least distance (m) of two links that are not neighbours along a motion, as far as it
         is below `distance`, and the links."""
@@ -273,8 +284,19 @@ def _points(source: VisualShape) -> tuple[Numbers, float]:
             size[0] / np.cos(np.pi / SIDES)
         )
         return np.vstack([ring + end, ring - end]), 0.0
-    vertices = _vertices(source)
-    return vertices, 0.0
+    return _hull(_vertices(source)), 0.0
+
+
+def _hull(vertices: Numbers) -> Numbers:
+    """The vertices that are corners of the convex hull, all of them where they are flat."""
+    try:
+        from scipy.spatial import ConvexHull, QhullError
+    except ImportError:  # the search itself needs SciPy and says so
+        return vertices
+    try:
+        return np.asarray(vertices[ConvexHull(vertices).vertices])
+    except (QhullError, ValueError):
+        return vertices
 
 
 def collision_shapes(

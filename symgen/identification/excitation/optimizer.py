@@ -125,8 +125,9 @@ def _free(task: ExcitationTask, postures: Numbers) -> Numbers:
     if min(worst) > 0:
         which = "the posture of --around" if task.posture is not None else "each of 201 postures"
         raise SymgenError(
-            f"error: {which} leaves the free space by {min(worst):.3g} m or more; give another "
-            "posture with --around, or change --keep-above, --workspace or --self-clearance"
+            f"error: {which} leaves the free space by {min(worst):.3g} m or more "
+            f"({task.clearance.reason(postures[[int(np.argmin(worst))]])}); give another posture "
+            "with --around, or change --keep-above, --workspace or --self-clearance"
         )
     return np.asarray(postures[np.array(worst) <= 0])
 
