@@ -1,6 +1,7 @@
 // Inverse kinematics of a UR5: generated C beside the loop of Pinocchio's documentation with a whole step (DT = 1) and a
 // damping of 1e-12, which stops at an error of 1e-6. Both start 0.2 rad away from a solution. The argument is a
-// text: per joint its type and placement (rotation row-major, position), then those of the flange.
+// text: per joint its type and placement (rotation row-major, position), then those of the flange. A second argument is a
+// file for the problems: start, position and quaternion (x, y, z, w) of the aim, a line each.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -113,6 +114,17 @@ static void timed(const char * name, const std::vector<Problem> & problems, cons
   std::printf("| %s | %.1f | %.1f %% |\n", name, sum == 1e300 ? 0 : total / COUNT, 100.0 * solved / COUNT);
 }
 
+static void write(const char * path, const std::vector<Problem> & problems)
+{
+  std::ofstream file(path);
+  file.precision(17);
+  for (const Problem & p : problems)
+  {
+    const Eigen::Quaterniond turn(p.aim.rotation());
+    file << p.start.transpose() << " " << p.aim.translation().transpose() << " " << turn.coeffs().transpose() << "\n";
+  }
+}
+
 int main(int, char ** arguments)
 {
   pinocchio::Model model = read(arguments[1]);
@@ -129,6 +141,7 @@ int main(int, char ** arguments)
     pinocchio::framesForwardKinematics(model, data, q);
     problems.push_back({q + 0.2 * away.normalized(), data.oMf[frame]});
   }
+  write(arguments[2], problems);
   timed("symgen, 6 iterations", problems, ours, model, data, frame);
   timed("Pinocchio, until 1e-6", problems, [&](const Problem & p) { return theirs(model, data, frame, p); }, model, data,
         frame);
