@@ -59,7 +59,7 @@ class CertifiedOutput:
     @property
     def magnitude(self) -> tuple[float, ...]:
         """The largest absolute exact value of each entry."""
-        return tuple(max(-a, b, 0.0) for a, b in zip(self.lower, self.upper, strict=True))
+        return tuple(max(0.0, -a, b) for a, b in zip(self.lower, self.upper, strict=True))
 
 
 @dataclass(frozen=True)

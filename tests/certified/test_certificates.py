@@ -204,6 +204,11 @@ def test_each_rule_agrees_with_mpmath(op):
         assert high - tiny <= made.upper[0] <= high + width
 
 
+def test_what_is_always_zero_has_no_sign():
+    """The last joint of a UR5 carries no torque by gravity."""
+    assert [str(x) for x in certified("ur5", "gravity")[2].outputs[0].magnitude][-1] == "0.0"
+
+
 def test_an_angle_of_many_turns_has_the_bounds_of_one():
     robot = symgen.Robot(robot_file("ur5"))
     function = robot.trace("gravity")
