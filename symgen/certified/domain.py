@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from symgen.algorithms import INPUTS
+from symgen.algorithms.controllers import VALID_RANGES
 from symgen.compiler.passes import live_nodes
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
@@ -107,7 +108,7 @@ def _entries(
 ) -> Sequence[Interval | None]:
     kind = KIND_OF_INPUT.get(name)
     if name in limits:
-        return [(-limits[name], limits[name])] * size
+        return [(0.0 if name in VALID_RANGES else -limits[name], limits[name])] * size
     if kind is None:
         return [None] * size
     if kind == POSITION:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.certified.clamps import Clamp, clamps
 from symgen.certified.lengths import MARGIN_OF_LENGTH, ErrorLengths, Lengths
 from symgen.certified.vectors import vectors
 from symgen.compiler.evaluate import Levels, Rows, levels
@@ -251,6 +252,7 @@ def enclosures(
                 found.put(rows, _leaves(at.nodes[rows], boxes, arithmetic))
             if group.op in ("add", "sub"):
                 _narrow_rotations(found, rotations(program), rows, arithmetic)
+                _narrow_clamps(found, clamps(program), rows, arithmetic)
             if known is not None:
                 found.narrow(rows, known[rows])
     return found
@@ -284,6 +286,7 @@ def enclosures_by_lengths(
             found.error[rows] += own[rows]
             for row in range(rows.start, rows.stop):
                 found.error[row] = np.fmin(found.error[row], errors.of_node(row))
+            _narrow_clamps(found, clamps(program), rows, arithmetic)
     return found
 
 
@@ -321,6 +324,24 @@ def _rounding(exact: Enclosure, op: str, arithmetic: Arithmetic) -> Numbers:
     if op in ("sin", "cos"):
         largest = np.minimum(largest, BELOW_ONE)
     return arithmetic.rounding(op, largest)
+
+
+def _narrow_clamps(
+    found: Enclosure, of: Sequence[Clamp], rows: slice, arithmetic: Arithmetic
+) -> None:
+    """Bound clamps with a limit that is not negative. Their operations are exact, but for numbers
+    that are flushed to zero, and pass on no more than the error of the number or of the limit."""
+    for row, number, limit in of:
+        x, most = found[number], found[limit]
+        if rows.start <= row < rows.stop and (most.lower >= most.error).all():
+            lower = np.where(
+                x.lower >= 0.0, np.minimum(x.lower, most.lower), np.maximum(x.lower, -most.upper)
+            )
+            upper = np.where(
+                x.upper <= 0.0, np.maximum(x.upper, -most.lower), np.minimum(x.upper, most.upper)
+            )
+            error = np.maximum(x.error, most.error) + 4.0 * SMALLEST_NORMAL[arithmetic.scalar]
+            found.narrow(row, Enclosure(lower, upper, error))
 
 
 @dataclass(frozen=True, slots=True)

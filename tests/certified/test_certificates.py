@@ -81,6 +81,24 @@ def test_bounds_hold_for_other_quantities(quantity):
     check_states(function, certificate, inputs, "float")
 
 
+@pytest.mark.parametrize("scalar", ["float", "double"])
+@pytest.mark.parametrize("controller", ["joint_impedance", "computed_torque"])
+def test_forces_of_controllers_are_within_their_limits(controller, scalar):
+    """The sign of a number near zero is uncertain, but not the clamp that is made of it."""
+    robot = symgen.Robot(robot_file("ur5"))
+    function = robot.trace(controller)
+    gains = {"k_p": 100.0, "k_d": 20.0, "k_i": 5.0, "h": 0.01, "e_int": 1.0, "limit": 50.0}
+    read = {name for name, _ in function.program.inputs}
+    limits = [*LIMITS, *((name, x) for name, x in gains.items() if name in read)]
+    found = domain(robot.model, function.program, checked_limits(robot.model, limits), controller)
+    certificate = certify(function, found, Arithmetic(scalar, "inline"), 64)
+    force = certificate.outputs[0]
+    assert max(force.magnitude) <= 50.0
+    assert max(force.error) <= {"float": 1e-2, "double": 1e-10}[scalar]
+    inputs = random_inputs(found, 20_000, np.random.default_rng(7))
+    check_states(function, certificate, inputs, scalar)
+
+
 @pytest.mark.parametrize(
     "quantity",
     ["christoffel_symbols", "frame_pose:flange", "frame_jacobian_aligned:flange", "regressor"],
