@@ -56,10 +56,10 @@ def _clamps(at: Levels, row: Row) -> Iterator[Clamp]:
 
 def _is_rest(at: Levels, outside: Row, inside: Row, op: str) -> bool:
     """Whether a node is 1 - i, or i - 1 where that is subtracted."""
-    first, second = (
-        _operands(at, outside, "sub")[:1][0] if at.nodes[outside].op == "sub" else (-1, -1)
-    )
-    one, other = (first, second) if op == "add" else (second, first)
+    if at.nodes[outside].op != "sub":
+        return False
+    ends = [int(operands[outside]) for operands in at.operands]
+    one, other = ends if op == "add" else reversed(ends)
     return other == inside and _is_number(at, one, 1.0)
 
 

@@ -27,6 +27,9 @@ class Lengths:
     UNIT = 1.0
     """The length of cosine and sine of one angle."""
 
+    QUADRATIC = True
+    """Whether the squared length of a vector bounds products of its components."""
+
     def __init__(self, vectors: Vectors, sizes: Numbers) -> None:
         self.vectors, self.sizes = vectors, sizes
         self._known: dict[Vector, Numbers] = {(): np.full(sizes.shape[1], self.UNIT)}
@@ -40,7 +43,8 @@ class Lengths:
             + self._total(rotation.rest)
             for rotation in self.vectors.rotations[row]
         ]
-        found += [part * self.of(pair) ** 2 for part, pair in self._squares(row)]
+        if self.QUADRATIC:
+            found += [part * self.of(pair) ** 2 for part, pair in self._squares(row)]
         bound: Numbers | float = np.fmin.reduce(found) if found else np.inf
         return MARGIN_OF_LENGTH * bound
 
@@ -96,7 +100,8 @@ class Lengths:
                     ]
                     for split in self._thirds(own.turned, third):
                         before = vector_of(*own.turned, *([split.part] if third else ()))
-                        length = self.of(before) if own.turned else self._beside_unit(before)
+                        beside = _length([self.of(()), *(self.sizes[k] for k in before)])
+                        length = self.of(before) if own.turned else beside
                         added = _length([*made, self._made(split.sums, ())])
                         yield length + added + self._of_sums([own.rest, its.rest, split.rest])
                 elif len(vector) == 2 and other not in vector:
@@ -109,9 +114,6 @@ class Lengths:
             pair = vector[:k] + vector[k + 1 :]
             if known.are_partners(*pair):
                 yield _length([self.of(pair), self.sizes[vector[k]]])
-
-    def _beside_unit(self, third: Vector) -> Numbers:
-        return _length([self.of(()), *(self.sizes[row] for row in third)])
 
     def _thirds(self, turned: Vector, third: Sequence[Row]) -> list[Split]:
         """Which parts of the third component are components of the vector before the rotation."""
@@ -161,10 +163,7 @@ class ErrorLengths(Lengths):
     `own` their roundings."""
 
     UNIT = 0.0
-
-    def _squares(self, row: Row) -> Iterator[tuple[float, Vector]]:
-        """None: errors pass through products otherwise."""
-        yield from ()
+    QUADRATIC = False
 
     def __init__(self, exact: Lengths, errors: Numbers, own: Numbers) -> None:
         super().__init__(exact.vectors, errors)
