@@ -131,6 +131,12 @@ class Module:
         """The robot as its functions see it."""
         return self._layout.layout
 
+    @property
+    def cause_of_failure(self) -> str:
+        """Why its functions that solve for accelerations, or close loops, can fail."""
+        loops = "a closed loop cannot reach the state, " if self.robot.model.closures else ""
+        return f"{loops}the mass matrix is not positive definite"
+
     @cached_property
     def dimensions(self) -> dict[str, int]:
         """The named sizes of arrays."""

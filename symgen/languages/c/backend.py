@@ -15,7 +15,7 @@ from symgen.languages.c.loops import c_function
 from symgen.languages.c.options import COptions, Release
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_files
-from symgen.languages.c.syntax import FAILURE, comment, numbers, string
+from symgen.languages.c.syntax import comment, numbers, status_text, string
 from symgen.languages.conventions import ROWS, WIDTH, convention_lines, listed
 from symgen.languages.describe import descriptions, laid_out, tables
 from symgen.languages.module import Module
@@ -88,7 +88,7 @@ def _shared(module: Module) -> dict[str, Any]:
         "module": module,
         "c": module[COptions],
         "comment": comment,
-        "failure": FAILURE,
+        "failure": status_text(bool(module.robot.model.closures)),
         "name_width": lambda function: max(len(a.name) for a in function.arguments),
         "listed": listed,
         "wrapped": lambda text: textwrap.wrap(text, WIDTH - 12),

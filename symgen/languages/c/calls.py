@@ -60,8 +60,7 @@ def _function(module: Module, library: Library, d: FunctionDescription) -> Calla
         bad = library.call(name, int(np.prod(batch, dtype=int)), *arrays, *results)
         if bad:
             raise np.linalg.LinAlgError(
-                f"{d.name}: the mass matrix is not positive definite or a result not finite, "
-                f"in {bad} states"
+                f"{d.name}: {module.cause_of_failure} or a result not finite, in {bad} states"
             )
         return results[0] if len(results) == 1 else tuple(results)
 

@@ -77,11 +77,13 @@ def numbers(values: Sequence[float], scalar: str) -> str:
     return ", ".join([texts[x] for x in values])
 
 
-FAILURE: Final = (
-    "0 if M is positive definite and all outputs are finite; otherwise 1, and the outputs are "
-    "undefined."
-)
-"""The status of a function that inverts M."""
+def status_text(has_loops: bool) -> str:
+    """The status of a function that inverts M or closes loops."""
+    loops = "the closed loops reach the state, " if has_loops else ""
+    return (
+        f"0 if {loops}M is positive definite and all outputs are finite; otherwise 1, and the "
+        "outputs are undefined."
+    )
 
 
 WIDTH: Final = 110

@@ -16,7 +16,6 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import many_states, shared_inputs
 from symgen.languages.c.syntax import (
-    FAILURE,
     LARGEST,
     SUFFIX,
     comment,
@@ -25,6 +24,7 @@ from symgen.languages.c.syntax import (
     join_wrapped,
     literal,
     numbers,
+    status_text,
 )
 from symgen.languages.c.work_array import Partition, live_counts, partition
 from symgen.languages.conventions import convention_lines, listed
@@ -199,7 +199,7 @@ def files(module: Module) -> dict[str, str]:
         "numbers": lambda values: numbers(values, c.scalar),
         "layouts": laid_out(descriptions(module)),
         "shared_names": dict.fromkeys(a.name for f in kernels for a in f.shared),
-        "failure": FAILURE,
+        "failure": status_text(bool(module.robot.model.closures)),
         "zero": literal(0.0, c.scalar),
         "f": SUFFIX[c.scalar],
         "sines": {"limit": limit, "bound": bound, "ulp": ULP},

@@ -142,14 +142,8 @@ def note(f: BoundFunction) -> list[str]:
         f"{states}{', '.join(a.name for a in f.d.outs)};",
         "`threads` is the number of threads that share the states.",
     ]
-    return lines + (list(IRREGULAR) if f.d.pivots else [])
-
-
-IRREGULAR: Final = (
-    "",
-    "Raises numpy.linalg.LinAlgError if the mass matrix is not positive definite or a result is "
-    "not finite.",
-)
+    raised = f"numpy.linalg.LinAlgError if {f.single.module.cause_of_failure}"
+    return lines + (["", f"Raises {raised} or a result is not finite."] if f.d.pivots else [])
 
 
 def bound(module: Module) -> list[BoundFunction]:
