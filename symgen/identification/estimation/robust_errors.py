@@ -6,12 +6,15 @@ the batch is x - (G - G_b)⁻¹ s_b. The sum of squares of these steps is the de
 jackknife, in other words the sandwich estimator of clustered data with the correction of leverages
 (CR3; Bell & McCaffrey, Survey Methodology 2002), and that of batch means of time series, whose
 correlation may reach over most of a batch. It needs no more of a log than the triangular factors of
-its batches."""
+its batches. Residuals of a short log may be correlated over more than a batch. So the same is done
+with two and four batches joined, and the largest error counts."""
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
+from symgen.identification.estimation.triangular_factors import gathered
 from symgen.identification.estimation.weighted_solve import GaussianPrior, TriangularSystem, solve
 from symgen.identification.model.estimate import Solution
 from symgen.numbers.types import Numbers
@@ -19,6 +22,9 @@ from symgen.numbers.types import Numbers
 CLEAR: Final = 0.1
 """The part of the information, in any direction, that is taken to be left without a batch at
 least."""
+JOINED: Final = (1, 2, 4)
+"""How many batches are joined. One alone underestimates errors where effects that are not in the
+model change more slowly than a batch lasts (docs/benchmarks/identification.md)."""
 
 
 def solve_with_prior(system: TriangularSystem, prior: GaussianPrior | None) -> Solution:
@@ -44,9 +50,14 @@ def inflation(system: TriangularSystem, solution: Solution) -> float:
 
 def robust_errors(system: TriangularSystem, solution: Solution) -> Numbers | None:
     """The robust standard error of each value (p); None where there are too few batches."""
+    joined = (gathered(system.batches, length) for length in JOINED)
+    errors = [_jackknife(replace(system, batches=b), solution) for b in joined if len(b) > 1]
+    return np.max(errors, axis=0) if errors else None
+
+
+def _jackknife(system: TriangularSystem, solution: Solution) -> Numbers:
+    """The standard errors (p) by the batches of a system."""
     count = len(system.batches)
-    if count < 2:
-        return None
     _, steps = _steps(system, solution)
     return np.asarray(np.sqrt((count - 1) / count * np.sum(np.square(steps), axis=0)))
 
