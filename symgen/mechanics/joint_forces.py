@@ -168,7 +168,11 @@ LAWS: Final[dict[str, ForceLaw]] = {
         "N m",
         _stribeck,
         lower=None,
-        shape=(ShapeParameter("stribeck_velocity", "rad/s", (0.03, 0.06, 0.12, 0.25)),),
+        shape=(
+            ShapeParameter(
+                "stribeck_velocity", "rad/s", (0.02, 0.028, 0.04, 0.056, 0.08, 0.11, 0.16, 0.22)
+            ),
+        ),
         dissipates=True,
         has_width=True,
     ),

@@ -14,7 +14,11 @@ import numpy as np
 
 from symgen.identification.estimation.huber_loss import LIMIT, RobustEquations
 from symgen.identification.estimation.prior_strength import select_prior_strength
-from symgen.identification.estimation.robust_errors import robust_errors, solve_with_prior
+from symgen.identification.estimation.robust_errors import (
+    inflation,
+    robust_errors,
+    solve_with_prior,
+)
 from symgen.identification.estimation.shape_search import ShapeSearch
 from symgen.identification.estimation.standard_parameters import Prior
 from symgen.identification.estimation.triangular_factors import Batches, TriangularFactors, combined
@@ -74,6 +78,8 @@ class FittedSystem:
     prior: GaussianPrior | None = None
     deviation: float | None = None
     """The relative deviation of the robot's file as a prior, if it was selected."""
+    shape_errors: Numbers | None = None
+    """What the selection of shape parameters adds to the standard error of each value (p)."""
 
     @cached_property
     def solution(self) -> Solution:
@@ -93,6 +99,7 @@ class FittedSystem:
             None if self.after is None else self.after.only(columns),
             None if self.prior is None else self.prior.only(columns),
             self.deviation,
+            None if self.shape_errors is None else self.shape_errors[columns],
         )
 
 
@@ -159,7 +166,8 @@ class IterativeEstimator:
         for number in range(1, MAX_ITERATIONS + 1):
             before = fit
             fit = step(before, f"iteration {number} of at most {MAX_ITERATIONS}")
-            fit = replace(fit, prior=before.prior, deviation=before.deviation)
+            kept = before.prior, before.deviation, before.shape_errors
+            fit = FittedSystem(fit.equations, fit.system, fit.rows, fit.after, *kept)
             change = fit.solution.values - before.solution.values
             if np.abs(before.solution.factor @ change).max(initial=0.0) < SETTLED:
                 break
@@ -240,10 +248,10 @@ class IterativeEstimator:
         if drives is None or len({(c.joint, c.law) for c in drives.columns}) == len(drives.columns):
             return fit
         prior = fit.prior or regularizer(fit.system)
-        kept = ShapeSearch(replace(fit.system, batches=()), drives, prior).best()
-        first = fit.system.size - len(drives.columns)
-        equations = self.problem.equations(drives.only(kept))
-        return fit.only([*range(first), *(first + k for k in kept)], equations)
+        search = ShapeSearch(replace(fit.system, batches=()), drives, prior)
+        equations = self.problem.equations(drives.only(search.best))
+        best = fit.only([*range(search.first), *(search.first + k for k in search.best)], equations)
+        return replace(best, shape_errors=search.spread(inflation(best.system, best.solution)))
 
     def _with_load(self, drives: DriveUnknowns, fit: FittedSystem) -> DriveUnknowns:
         """The unknowns with the loads of an estimate."""

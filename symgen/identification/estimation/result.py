@@ -61,6 +61,7 @@ def estimate(
         np.array([sought.known.get(name, 0.0) for name in names]),
         tuple(column.shape for column in drives.columns) if drives else (),
         fit.robust_errors(solution),
+        shape_errors=fit.shape_errors,
     )
     if neutral:
         note = "the robot file has no inertia; the prior is uniform rods between the joints"

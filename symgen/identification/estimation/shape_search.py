@@ -2,7 +2,9 @@
 with which its forces are explained best, everything else fitted again.
 
 All of it is done with triangular factors of the equations with every candidate column, so that no
-row is looked at again."""
+row is looked at again. Candidates that explain the forces nearly as well give other coefficients;
+their spread belongs to the standard errors (Hoeting, Madigan, Raftery & Volinsky, Statistical
+Science 1999, eq. 3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from symgen.identification.estimation.weighted_solve import (
     solve_weighted,
 )
 from symgen.identification.model.drive_columns import DriveUnknowns, ShapePairs
+from symgen.identification.model.estimate import Solution
 
 Numbers = NDArray[np.float64]
 Key = tuple[int, tuple[str, ...]]
@@ -52,8 +55,39 @@ class ShapeSearch:
             values.setdefault(key, {}).setdefault(column.shape, []).append(k)
         return {key: [numbers for _, numbers in sorted(x.items())] for key, x in values.items()}
 
+    @property
     def best(self) -> tuple[int, ...]:
         """The numbers of the columns of drives with the best candidate of each parameter."""
+        return tuple(k - self.first for k in self._columns(self._chosen)[self.first :])
+
+    def spread(self, inflation: float) -> Numbers:
+        """What the choice of each parameter adds to the standard errors of the values with the best
+        candidates (p): squares count 1 / `inflation`."""
+        deviations = self._solved(self._chosen).deviations
+        best, variance = self._values(self._chosen, deviations)[0], 0.0
+        for key, groups in self.candidates.items():
+            if len(groups) > 1:
+                tried = [dict(self._chosen) | {key: n} for n in range(len(groups))]
+                fits = [self._values(chosen, deviations) for chosen in tried]
+                squares = np.array([total for _, total in fits])
+                weights = np.exp((squares.min() - squares) / (2 * inflation))
+                changes = np.array([values - best for values, _ in fits])
+                variance = variance + weights @ np.square(changes) / weights.sum()
+        return np.sqrt(variance + np.zeros(len(best)))
+
+    def _values(
+        self, chosen: Mapping[Key, int], deviations: tuple[float, ...]
+    ) -> tuple[Numbers, float]:
+        """The values with some candidates, and the weighted squares of all residuals."""
+        columns = self._columns(chosen)
+        part = self.system.only(columns)
+        values, _ = solve_weighted(part, deviations, self.prior.only(columns))
+        squares = [part.squares(j, values) / deviations[j] ** 2 for j in part.channels]
+        return values, float(np.sum(squares))
+
+    @cached_property
+    def _chosen(self) -> Mapping[Key, int]:
+        """The number of the best candidate of each parameter."""
         chosen = dict.fromkeys(self.candidates, 0)
         several = sorted({key[1] for key in chosen if len(self.candidates[key]) > 1})
         for name in several * SWEEPS:
@@ -63,7 +97,7 @@ class ShapeSearch:
             for key in keys:
                 of_joint = squares[: len(self.candidates[key]), self._channels(key[0])]
                 chosen[key] = int(np.argmin(of_joint.sum(axis=1)))
-        return tuple(sorted(k for key, n in chosen.items() for k in self.candidates[key][n]))
+        return chosen
 
     def _channels(self, joint: int) -> NDArray[np.bool_]:
         return np.asarray(self.drives.joints.channels[joint][: len(self.system.supports)])
@@ -88,5 +122,9 @@ class ShapeSearch:
     @cached_property
     def _deviations(self) -> tuple[float, ...]:
         """The deviations of the channels with the first candidate of every parameter."""
-        columns = self._columns(dict.fromkeys(self.candidates, 0))
-        return solve(self.system.only(columns), self.prior.only(columns)).deviations
+        return self._solved(dict.fromkeys(self.candidates, 0)).deviations
+
+    def _solved(self, chosen: Mapping[Key, int]) -> Solution:
+        """The fit with some candidates, with deviations of its own."""
+        columns = self._columns(chosen)
+        return solve(self.system.only(columns), self.prior.only(columns))

@@ -101,7 +101,8 @@ class Estimate:
     if residuals are white, and `factor` @ x is the part of the weighted measurements that x
     explains. `robust` are standard errors that hold for coloured
     residuals too, None where the log is too short for them; `bias` is what windows of derivatives
-    do to each value, None where there are none. `condition` is the condition number of
+    do to each value, None where there are none; `shape_errors` is what the selection of shape parameters
+    adds to each standard error, None without a selection. `condition` is the condition number of
     the regressor as it is, `scaled_condition` that of `factor` with columns of unit length.
     `prior_friction` are the coefficients of friction of the robot's files; `standard` are standard
     parameters where ``--full`` asked for them."""
@@ -117,6 +118,7 @@ class Estimate:
     shapes: tuple[ShapePairs, ...] = ()
     robust: Numbers | None = None
     bias: Numbers | None = None
+    shape_errors: Numbers | None = None
     standard: Numbers | None = None
     standard_errors_of_standard: Numbers | None = None
 
@@ -154,8 +156,11 @@ class Estimate:
     @cached_property
     def standard_errors(self) -> Numbers:
         """The standard error of each value: the larger one of the naive and the robust, with what
-        windows of derivatives do to it."""
-        return self.random_errors if self.bias is None else np.hypot(self.random_errors, self.bias)
+        windows of derivatives and the selection of shape parameters do to it."""
+        errors = self.random_errors
+        for part in (self.bias, self.shape_errors):
+            errors = errors if part is None else np.hypot(errors, part)
+        return errors
 
     @property
     def random_errors(self) -> Numbers:
