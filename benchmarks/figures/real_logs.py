@@ -1,4 +1,5 @@
-"""The figures of docs/benchmarks/identification.md, from the results of `benchmarks.real_logs`."""
+"""The figures of docs/benchmarks/identification.md, from the results of `benchmarks.real_logs` and
+`benchmarks.coverage`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -44,6 +45,39 @@ def prior_table() -> str:
     return _table(("default", "default without the prior"))
 
 
+def bodies_table() -> str:
+    """The errors of the bodies of ``--urdf`` by those of the estimate."""
+    rows = [
+        [trial, *map(_ratios, models["default, bodies of --urdf"] / models["default"])]
+        for trial, models in _errors().items()
+    ]
+    return table(("fitted, predicted", "all rows", "faster than 0.02 rad/s"), rows)
+
+
+def _ratios(ratios: Errors) -> str:
+    return " ".join(f"{x:.2f}" for x in ratios)
+
+
+def coverage_table() -> str:
+    """The part of the 95 % intervals that contain the true value."""
+    rows = [
+        [truth if not k else "", model, *(_covered(found[kind]) for kind in ("base", "friction"))]
+        for truth, models in results("coverage")["truths"].items()
+        for k, (model, found) in enumerate(models.items())
+    ]
+    return table(("simulated robot", "model", "base parameters", "friction"), rows)
+
+
+def _covered(found: Mapping[str, float]) -> str:
+    count = int(found["count"])
+    return f"{100 * found['covered']:.1f} % of {count}" if count else ""
+
+
+def coverage_seeds() -> str:
+    """How many logs of each robot are simulated."""
+    return str(results("coverage")["seeds"])
+
+
 def real_logs_smaller(model: str, factor: str = "1") -> str:
     """At how many figures of joints and rows the default's error is less than `factor` times that
     of a model, whose name has hyphens in place of spaces."""
@@ -69,6 +103,9 @@ def _larger() -> Iterator[str]:
 FIGURES: Final = {
     "real-logs-table": real_logs_table,
     "prior-table": prior_table,
+    "bodies-table": bodies_table,
+    "coverage-table": coverage_table,
+    "coverage-seeds": coverage_seeds,
     "real-logs-smaller": real_logs_smaller,
     "real-logs-larger": real_logs_larger,
 }

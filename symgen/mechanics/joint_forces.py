@@ -136,6 +136,7 @@ def _strain(x: JointState, shape: Shape) -> Scalar:
 
 PRESLIDING_DISTANCE: Final = ShapeParameter("presliding_distance", "rad", (1e-4, 3e-4, 1e-3, 3e-3))
 """The searched distances cover the 0.3 to 1 mrad of a UR10e and the 3 to 5 mrad of a Panda."""
+STRIBECK_VELOCITIES: Final = (0.021, 0.03, 0.042, 0.06, 0.085, 0.12, 0.17, 0.25)
 EXPONENTS: Final = (0.5, 1.5, 2.0, 2.5, 3.0)
 
 LAWS: Final[dict[str, ForceLaw]] = {
@@ -168,11 +169,7 @@ LAWS: Final[dict[str, ForceLaw]] = {
         "N m",
         _stribeck,
         lower=None,
-        shape=(
-            ShapeParameter(
-                "stribeck_velocity", "rad/s", (0.02, 0.028, 0.04, 0.056, 0.08, 0.11, 0.16, 0.22)
-            ),
-        ),
+        shape=(ShapeParameter("stribeck_velocity", "rad/s", STRIBECK_VELOCITIES),),
         dissipates=True,
         has_width=True,
     ),

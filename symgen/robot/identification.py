@@ -116,10 +116,21 @@ class Identification:
             raise OptionError(f"to_urdf: {outputs.withheld[path]}")
         return next(iter(outputs.files.values()))
 
-    def _outputs(self, urdf: Path | None, force: bool = False) -> "EstimateOutputs":
+    @cached_property
+    def model(self) -> bytes:
+        """The model file, a TOML file whose path `symgen.Robot` and `symgen.generate` take as
+        `estimate`. Raises OptionError for an estimate from wrenches."""
+        model = self._outputs(None, folder=Path()).model
+        if model is None:
+            raise OptionError("model: an estimate from wrenches has no model file")
+        return model
+
+    def _outputs(
+        self, urdf: Path | None, force: bool = False, folder: Path | None = None
+    ) -> "EstimateOutputs":
         from symgen.identification.report.shaping import estimate_outputs
 
-        wanted = estimate_outputs(self.job, self.loaded, urdf, None, force, None, None)
+        wanted = estimate_outputs(self.job, self.loaded, urdf, None, force, folder=folder)
         return wanted.of(self.result, _silent)
 
     @cached_property

@@ -50,6 +50,25 @@ def test_friction_errors_and_covariance(found):
     assert np.allclose(list(found.standard_errors.values()), deviations)
 
 
+def test_the_model_file_makes_a_robot_that_predicts_as_the_estimate(tmp_path, logs, found):
+    (tmp_path / "model.toml").write_bytes(found.model)
+    robot, log = symgen.Robot(ARM, estimate=str(tmp_path / "model.toml")), logs[1]
+    q, qd, qdd = (
+        np.stack([log[f"{x}_{name}"] for name in robot.velocities], -1)[500]
+        for x in ("q", "qd", "q")
+    )
+    compiled = symgen.Robot(ARM).compile("inverse_dynamics", "base_regressor")
+    file = compiled.inverse_dynamics(q, qd, qdd)
+    values = found.parameters
+    base = [value for name, value in values.items() if " " not in name]
+    expected = np.asarray(compiled.base_regressor(q, qd, qdd)) @ base
+    joints = zip(robot.velocities, qd, strict=True)
+    rubbing = [values[f"viscous {n}"] * v + values[f"coulomb {n}"] * np.sign(v) for n, v in joints]
+    tau = robot.compile("inverse_dynamics").inverse_dynamics(q, qd, qdd)
+    assert np.allclose(tau, expected + rubbing, rtol=1e-9)
+    assert not np.allclose(file, expected + rubbing, rtol=1e-3)
+
+
 def test_another_log_is_predicted(logs, found):
     assert found.score(logs[1]) > 0.999
     prediction = found.predict(logs[1])

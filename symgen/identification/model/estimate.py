@@ -99,11 +99,11 @@ class Estimate:
     ``viscous shoulder``), whose laws have the shape parameters `shapes`. `factor` (upper triangle,
     b + f square) is R of the weighted regressor: RᵀR is the information, its inverse the covariance
     if residuals are white, and `factor` @ x is the part of the weighted measurements that x
-    explains. `robust` are standard errors that hold for coloured
-    residuals too, None where the log is too short for them; `bias` is what windows of derivatives
-    do to each value, None where there are none; `shape_errors` is what the selection of shape parameters
-    adds to each standard error, None without a selection. `condition` is the condition number of
-    the regressor as it is, `scaled_condition` that of `factor` with columns of unit length.
+    explains. `robust` are standard errors that hold for coloured residuals too, None where the log
+    is too short for them; `bias` is what windows of derivatives do to each value, None where there
+    are none; `shape_errors` is what the selection of shape parameters adds to each standard error,
+    None without a selection. `condition` is the condition number of the regressor as it is,
+    `scaled_condition` that of `factor` with columns of unit length.
     `prior_friction` are the coefficients of friction of the robot's files; `standard` are standard
     parameters where ``--full`` asked for them."""
 

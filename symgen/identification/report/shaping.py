@@ -31,6 +31,8 @@ from symgen.identification.report.shape_report import (
     shape_data,
 )
 from symgen.identification.report.verdicts import (
+    FILES,
+    NOTHING,
     Verdict,
     no_bodies,
     of_bodies,
@@ -193,7 +195,7 @@ class EstimateOutputs:
     @property
     def _drives_refused(self) -> bool:
         """Whether the actuator file must not be written. Implausible masses do not concern it."""
-        return not self.force and any(not verdict.bodies_only for verdict in self.verdicts)
+        return not self.force and any(verdict.withholds == FILES for verdict in self.verdicts)
 
     @property
     def _written_shape(self) -> Shape | None:
@@ -212,8 +214,8 @@ class EstimateOutputs:
 
     @property
     def refuted(self) -> bool:
-        """True if there are warnings about the estimate or its bodies."""
-        return bool(self.verdicts)
+        """True if there are warnings that withhold the URDF."""
+        return any(verdict.withholds != NOTHING for verdict in self.verdicts)
 
     @property
     def summary(self) -> str:
