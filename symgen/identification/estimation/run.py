@@ -177,8 +177,8 @@ def _with_prior(deviation: float | None, log: str) -> tuple[str, ...]:
     """A note on the weight of the prior, if it was selected."""
     if deviation is None:
         return ()
-    text = f"the robot file is used as a prior with a relative deviation of {deviation:.2g}"
-    reason = "because cross-validation is not worse with it; use --prior-deviation to set it"
+    text = "parameters that the log determines poorly stay near those of the robot file"
+    reason = f"(relative deviation {deviation:.2g}); use --prior-deviation to change this"
     return (f"{shown(log)}: note: {text} {reason}",)
 
 

@@ -1,7 +1,7 @@
 """The report on bodies and a payload."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,6 +23,10 @@ class Shape:
     off: float
 
 
+SMALL: Final = 1e-3
+"""A smaller change of a mass (kg) is not reported."""
+
+
 def lines_of_bodies(shape: Shape) -> list[str]:
     """The bodies of a URDF, a line each."""
     bodies = shape.bodies
@@ -32,12 +36,12 @@ def lines_of_bodies(shape: Shape) -> list[str]:
         f"{100 * bodies.loss:.2g} % larger with them than with the estimate"
     ]
     rows = differences(shape.estimate.mapping, bodies.standard)
-    return lines + [_difference(*row) for row in rows]
+    return lines + [_difference(*row) for row in rows if abs(row[1]) >= SMALL]
 
 
 def _difference(name: str, mass: float, centre: Numbers | None) -> str:
     place = "" if centre is None else f"; the added mass has its centre at {_triple(centre)} m"
-    return f"the mass of body {shown(name)} differs from the prior by {mass:+.4g} kg{place}"
+    return f"the mass of body {shown(name)} differs from the prior by {mass:+.2g} kg{place}"
 
 
 def _triple(values: Numbers) -> str:
