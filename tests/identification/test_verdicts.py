@@ -51,7 +51,7 @@ def test_what_is_not_explained_is_refused(tmp_path):
 
 def test_what_is_explained_in_part_is_written_with_a_warning(tmp_path):
     """As joint 1 of a Rokae and five joints of a master arm in ../shared/logs3."""
-    *_, path = log(tmp_path, lambda q, qd, qdd, load: 5 * np.sin(9 * q))
+    *_, path = log(tmp_path, lambda q, qd, qdd, load: 3 * np.sin(9 * q))
     urdf, asked = tmp_path / "x.urdf", ["--friction", "viscous,coulomb", "--urdf"]
     done = invoke("identify", FILE, path, *asked, urdf)
     assert done.exit_code == 0 and urdf.exists(), done.output
