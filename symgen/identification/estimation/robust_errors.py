@@ -50,16 +50,14 @@ def inflation(system: TriangularSystem, solution: Solution) -> float:
 
 def robust_errors(system: TriangularSystem, solution: Solution) -> Numbers | None:
     """The robust standard error of each value (p); None where there are too few batches."""
-    joined = (gathered(system.batches, length) for length in JOINED)
-    errors = [_jackknife(replace(system, batches=b), solution) for b in joined if len(b) > 1]
+    errors = list[Numbers]()
+    for length in JOINED:
+        batches = gathered(system.batches, length)
+        count = len(batches)
+        if count > 1:
+            _, steps = _steps(replace(system, batches=batches), solution)
+            errors.append(np.sqrt((count - 1) / count * np.sum(np.square(steps), axis=0)))
     return np.max(errors, axis=0) if errors else None
-
-
-def _jackknife(system: TriangularSystem, solution: Solution) -> Numbers:
-    """The standard errors (p) by the batches of a system."""
-    count = len(system.batches)
-    _, steps = _steps(system, solution)
-    return np.asarray(np.sqrt((count - 1) / count * np.sum(np.square(steps), axis=0)))
 
 
 def _steps(system: TriangularSystem, solution: Solution) -> tuple[Numbers, Numbers]:

@@ -36,12 +36,14 @@ def lines_of_bodies(shape: Shape) -> list[str]:
         f"{100 * bodies.loss:.2g} % larger with them than with the estimate"
     ]
     rows = differences(shape.estimate.mapping, bodies.standard)
-    return lines + [_difference(*row) for row in rows if abs(row[1]) >= SMALL]
-
-
-def _difference(name: str, mass: float, centre: Numbers | None) -> str:
-    place = "" if centre is None else f"; the added mass has its centre at {_triple(centre)} m"
-    return f"the mass of body {shown(name)} differs from the prior by {mass:+.2g} kg{place}"
+    for name, mass, centre in rows:
+        if abs(mass) >= SMALL:
+            place = (
+                "" if centre is None else f"; the added mass has its centre at {_triple(centre)} m"
+            )
+            line = f"the mass of body {shown(name)} differs from the prior by {mass:+.2g} kg{place}"
+            lines.append(line)
+    return lines
 
 
 def _triple(values: Numbers) -> str:

@@ -174,7 +174,8 @@ def _noise(identified: Identified) -> Numbers:
 def of_bodies(mapping: BaseMapping, bodies: Bodies) -> Iterator[Verdict]:
     """Links of a URDF whose mass is far from that in the robot's file."""
     cure = f"check units, friction and the mass in that file, or {MORE_MOTION}"
-    stated = _stated_masses(mapping)
+    every = (link for body in mapping.model.moving for link in body.links)
+    stated = {link.name: link.parameters[0] for link in every if link.parameters}
     for name, ten in bodies.links.items():
         masses = float(ten[0]), stated.get(name, 0.0)
         yield from _of_mass(f"link '{shown(name)}'", masses, "the robot file", cure)
@@ -216,12 +217,6 @@ def _of_mass(
             f"{prior:.4g} kg; {cure}",
             withholds=URDF,
         )
-
-
-def _stated_masses(mapping: BaseMapping) -> dict[str, float]:
-    """The masses of links in the robot's file (kg)."""
-    links = (link for body in mapping.model.moving for link in body.links)
-    return {link.name: link.parameters[0] for link in links if link.parameters}
 
 
 def of_payload(carried: Payload) -> Iterator[Verdict]:
