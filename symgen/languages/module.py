@@ -41,6 +41,8 @@ CANDIDATES = 64
 SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81, "h": 0.01, "limit": 20.0}
 SPREAD |= {"presliding": 1.0}
 """Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
+NONZERO = {"h": 1e-4}
+"""Short numbers of inputs that quantities divide by, where rounding gives 0."""
 LOADED_FRICTION_SPREAD = 0.4
 """The same for coefficients of friction that depends on the load: the coefficients of `load` and
 `presliding_load` together have to be below 1."""
@@ -321,7 +323,11 @@ class Module:
 def _short(drawn: Drawn) -> Drawn:
     """A state in short numbers; torques are so already."""
     inputs, tens = drawn
-    short = {k: tuple(round(x, 4) for x in row) for k, row in inputs.items() if k != "tau"}
+    short = {
+        k: tuple(round(x, 4) or NONZERO.get(k, 0.0) for x in row)
+        for k, row in inputs.items()
+        if k != "tau"
+    }
     return {k: short.get(k, row) for k, row in inputs.items()}, tens
 
 

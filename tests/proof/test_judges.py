@@ -37,7 +37,7 @@ from tests.support import every_joint, resisted_joints
 from tests.support.joint_kinds import KINDS
 from tests.support.public_robots import example_robot
 from tests.support.random_trees import ROBOTS, model
-from tests.support.tools import ROOT, robot_file
+from tests.support.tools import ROOT, generated, robot_file
 
 WILD = ROOT / "tests" / "wild"
 EVERY = [*QUANTITIES, *LINK_QUANTITIES]
@@ -325,3 +325,14 @@ def test_the_reference_of_an_orientation_error_is_exact_near_half_turns(angle):
     if angle < np.pi - 1e-9:
         sign = np.sign(float(found[0, 0]) * wanted[0])
         assert np.abs(sign * found[0].astype(float) - wanted).max() < 1e-14
+
+
+def test_no_time_step_of_a_test_state_is_zero():
+    """The observer divides by it."""
+    module, _ = generated("pendulum", quantities=("momentum_observer",))
+
+    class Small(Random):
+        def uniform(self, a, b):
+            return super().uniform(a, b) * 1e-3
+
+    assert all(inputs["h"] == (1e-4,) for inputs, _ in module.draw(Small(0), 5))
