@@ -34,7 +34,7 @@ LOGS = rows(LogOptions)
     "links (tau_JOINT); model computes the torques of the links from the robot's file or "
     "--estimate.",
     show_default=True,
-    section="Springs",
+    section="Model and method",
 )
 @with_options(LOGS, ROBOT)
 def stiffness(
@@ -45,7 +45,7 @@ def stiffness(
     LOG is a CSV, NPZ or Parquet file or a ROS bag with columns t (s), q_JOINT (positions of
     links), theta_JOINT (positions of motors after the gear) and tau_JOINT. The results are the
     inputs joint_stiffness, spring_damping and motor_inertia of the quantities elastic_... and of
-    the controller elastic_feedback_linearization. symgen docs elastic-joints explains them.
+    the controller elastic_feedback_linearization. symgen docs howto/elastic-joints explains them.
 
     \b
     symgen stiffness robots/pendulum.urdf log.csv -o springs.toml

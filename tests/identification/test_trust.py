@@ -29,7 +29,7 @@ def wrong_prior(tmp_path, mapping, factor):
 
 def prior_deviation(found):
     """The relative deviation of the prior by the note on it; None without one."""
-    notes = [re.search(r"relative deviation of (\S+)", note) for note in found.notes]
+    notes = [re.search(r"relative deviation (\S+)\)", note) for note in found.notes]
     return next((float(match[1]) for match in notes if match), None)
 
 
@@ -44,7 +44,7 @@ def test_a_file_that_is_right_helps_a_short_log_and_one_that_is_wrong_does_not_h
     alone = identify(job, loaded, path, replace(SETTINGS, prior_deviation=1e6))
     right = identify(job, loaded, path, SETTINGS)
     assert prior_deviation(right) == pytest.approx(0.3)
-    assert any("the robot file is used as a prior" in note for note in right.notes)
+    assert any("stay near those of the robot file" in note for note in right.notes)
     true = right.estimate.mapping.base(right.estimate.mapping.prior)
     off = [np.abs(one.estimate.base - true).max() for one in (alone, right)]
     assert off[1] < 0.7 * off[0]

@@ -77,7 +77,7 @@ def test_help_names_pages_that_are_installed():
     }
     for name in ("", *COMMANDS):
         text = re.sub(r"\s+", " ", invoke(*filter(None, [name]), "--help").stdout)
-        assert "docs/" not in text and set(re.findall(r"symgen docs (\w+)", text)) <= {*PAGES}
+        assert "docs/" not in text and set(re.findall(r"symgen docs ([\w/-]+)", text)) <= {*PAGES}
     assert "# Formats" in invoke("docs", "formats").stdout
     assert "near names: 'formats'" in invoke("docs", "format").stderr
     assert all(page in invoke("docs").stdout for page in PAGES)

@@ -13,7 +13,9 @@ COUNTS = {
     "canonical_frames.py": 1,
     "elimination.py": 2,
     "independence.py": 1,
+    "joint_listing.py": 1,
     "leg_positions.py": 1,
+    "newton_loop.py": 1,
 }
 """Built-in sums of integers, of arrays, and of figures in messages and limits, by file."""
 
