@@ -2,10 +2,17 @@
 symgen checks."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from symgen.identification.excitation.clearance import clearance, half_steps
+from symgen.identification.excitation.motion_plan import ExcitationPlan
+from symgen.jobs.job import Job
+from symgen.reading.options import SourceOptions
+from symgen.reading.visual_shapes import COLLISION, shapes
+from symgen.tracing.robot import ParametricModel
 from tests.support.excited import run
 from tests.support.tools import robot_file
 
@@ -163,3 +170,29 @@ def test_a_missing_package_or_geometry_is_one_sentence(arm, tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "coal", None)
     result = run(arm, "-o", tmp_path / "m.csv", *QUICK, "--self-clearance", "0.01")
     assert result.exit_code == 2 and "needs coal; install it: pip install coal" in result.output
+
+
+def test_the_least_distance_is_that_of_all_times_and_pairs(arm):
+    """Times at which links cannot be nearer yet are skipped."""
+    pytest.importorskip("coal")
+    job = Job.of(arm)
+    loaded = job.load()
+    found = shapes(loaded.file, job[SourceOptions], COLLISION)
+    postures = np.random.default_rng(0).uniform(-2.4, 2.4, (20, 3))
+    plan = ExcitationPlan(self_clearance=0.9)
+    free = replace(clearance(ParametricModel(loaded.model), found, plan, postures), ignored=set())
+    turn = np.linspace(0, 2 * np.pi, 120)[:, None]
+    q = 2.0 * np.sin(turn * [1.0, 2.0, 3.0])
+    poses = free.poses(q)
+    path = free._paths(poses)
+    every = [
+        free._measured(k, poses, t) - half_steps(path[i])[t] - half_steps(path[j])[t]
+        for k, (i, j) in enumerate(free._pairs)
+        for t in range(len(q))
+    ]
+    assert len(every) > 300 and free.nearest(q)[0] == pytest.approx(min(every), rel=1e-9)
+    for shape, moved in zip(free.shapes, path, strict=True):
+        rows, origin = poses[shape.body]
+        at = shape.points @ rows.transpose(0, 2, 1) + origin[:, None]
+        step = np.linalg.norm(np.diff(at, axis=0), axis=2).max(axis=1)
+        assert (np.diff(moved) >= step - 1e-12).all()

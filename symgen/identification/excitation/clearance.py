@@ -36,7 +36,7 @@ DIFFERENCE: Final = 1e-5
 SIDES: Final = 16
 """Corners of the polygon that contains the end of a cylinder."""
 CONTACT_SHARE: Final = 0.9
-"""Pairs of links that touch at more than this part of random postures are not checked."""
+"""Pairs of links that are too close at more than this part of random postures are not checked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +51,12 @@ class CollisionShape:
     pose: Pose
     source: VisualShape | None = None
 
-    @property
+    @cached_property
     def centre(self) -> Numbers:
         """The centre of the bounding box of its points."""
         return np.asarray((self.points.max(axis=0) + self.points.min(axis=0)) / 2)
 
-    @property
+    @cached_property
     def bounding_radius(self) -> float:
         """The radius of a sphere about the centre that contains the shape."""
         away = np.linalg.norm(self.points - self.centre, axis=1)
@@ -78,47 +78,66 @@ class Clearance:
     upper: Numbers
     distance: float | None = None
     ignored: frozenset[tuple[str, str]] = frozenset()
-    """Pairs of links that touch at nearly all postures."""
+    """Pairs of links that are closer than the distance at nearly all postures."""
     exempt: frozenset[str] = frozenset()
     """Links that are outside of the box by the same distance at all postures."""
 
     def excess(self, q: Numbers) -> float:
         """The largest distance (m) by which a motion with the positions `q` (N x n, one time after
-        the other) violates the box or the distance; negative if it keeps both."""
-        at, half = self._placed(q)
-        worst = max((self._beyond(at[k], half[k], s) for k, s in self._moving), default=-np.inf)
+        the other) violates the box, or else that by which the first pair of links that is too close
+        violates the distance; negative if it keeps both."""
+        worst, _ = self._outermost(q)
         if worst > 0 or self.distance is None:
-            return float(worst)
-        return max(float(worst), self.distance - self.nearest(q)[0])
+            return worst
+        return max(worst, self.distance - self.nearest(q, of_all=False)[0])
 
     def reason(self, q: Numbers) -> str:
         """Which links violate the box or the distance most at postures that do."""
-        at, half = self._placed(q)
-        beyond = [(self._beyond(at[k], half[k], s), s.link) for k, s in self._moving]
-        worst, link = max(beyond, default=(-np.inf, ""))
+        worst, link = self._outermost(q)
         if worst > 0 or self.distance is None:
             return f"link '{shown(link)}' is {worst:.3g} m outside the box"
         least, a, b = self.nearest(q)
         apart = "overlap" if least < 0 else f"are {least:.3g} m apart"
         return f"links '{shown(a)}' and '{shown(b)}' {apart}"
 
-    def nearest(self, q: Numbers) -> tuple[float, str, str]:
+    def nearest(self, q: Numbers, of_all: bool = True) -> tuple[float, str, str]:
         """The least distance (m) of two links that are not neighbours along a motion, as far as it
-        is below `distance`, and the links."""
+        is below `distance`, and the links: the least one, or the first that is found.
+
+        After a measured distance, times are skipped until the links could have moved to within the
+        least one."""
         assert self.distance is not None
-        at, half = self._placed(q)
         poses, best = self.poses(q), (self.distance, "", "")
-        centres = [x.mean(axis=1) if len(x) else x for x in at]
+        path = self._paths(poses)
+        centres = [
+            s.centre @ poses[s.body][0].transpose(0, 2, 1) + poses[s.body][1] for s in self.shapes
+        ]
         for k, (i, j) in enumerate(self._pairs):
             a, b = self.shapes[i], self.shapes[j]
-            spread = [np.abs(at[x] - centres[x][:, None]).max() * np.sqrt(3) for x in (i, j)]
-            least = np.linalg.norm(centres[i] - centres[j], axis=1) - sum(spread) - a.radius
-            slack = half[i] + half[j]
-            for t in np.flatnonzero(least - b.radius - slack < best[0]):
-                found = self._measured(k, poses, int(t)) - float(slack[t])
-                if found < best[0]:
-                    best = (found, a.link, b.link)
+            least = np.linalg.norm(centres[i] - centres[j], axis=1)
+            slack, moved = half_steps(path[i]) + half_steps(path[j]), path[i] + path[j]
+            near = least - a.bounding_radius - b.bounding_radius - slack < best[0]
+            times, largest, at = np.flatnonzero(near), slack.max(initial=0.0), 0
+            while at < len(times) and (of_all or not best[1]):
+                t = int(times[at])
+                apart = self._measured(k, poses, t)
+                best = min(best, (apart - float(slack[t]), a.link, b.link))
+                safe = moved[t] + apart - best[0] - largest
+                at = max(at + 1, int(np.searchsorted(moved[times], safe, "right")))
         return best
+
+    def _outermost(self, q: Numbers) -> tuple[float, str]:
+        """The largest excess over the box along a motion, and the link."""
+        if self._boundless:
+            return -np.inf, ""
+        poses = self.poses(q)
+        at, path = self._points_at(poses), self._paths(poses)
+        beyond = [(self._beyond(at[k], half_steps(path[k]), s), s.link) for k, s in self._moving]
+        return max(beyond, default=(-np.inf, ""))
+
+    @property
+    def _boundless(self) -> bool:
+        return bool(np.isinf(self.lower).all() and np.isinf(self.upper).all())
 
     def _beyond(self, at: Numbers, half: Numbers, shape: CollisionShape) -> float:
         """The largest excess of a shape over the box."""
@@ -127,17 +146,28 @@ class Clearance:
 
     def penalty(self, q: Numbers) -> tuple[Numbers, Numbers]:
         """The sum of the squared excesses over the box at each of N postures, in units of
-        `PENALTY_SCALE`, and its derivatives in q (N x n) by central differences."""
-        count, n = q.shape
-        steps = DIFFERENCE * np.vstack([np.zeros(n), np.eye(n), -np.eye(n)])
-        at, _ = self._placed((q + steps[:, None]).reshape(-1, n))
-        total = np.zeros(len(steps) * count)
+        `PENALTY_SCALE`, and its derivatives in q (N x n) by central differences at the postures
+        that violate the box."""
+        n, slopes = q.shape[1], np.zeros_like(q)
+        here = self._squared_excess(q)
+        outside = np.flatnonzero(here)
+        if len(outside):
+            steps = DIFFERENCE * np.vstack([np.eye(n), -np.eye(n)])
+            around = (q[outside] + steps[:, None]).reshape(-1, n)
+            forth, back = self._squared_excess(around).reshape(2, n, -1)
+            slopes[outside] = (forth - back).T / (2 * DIFFERENCE)
+        return here, slopes
+
+    def _squared_excess(self, q: Numbers) -> Numbers:
+        total = np.zeros(len(q))
+        if self._boundless:
+            return total
+        at = self._points_at(self.poses(q))
         for k, shape in self._moving:
             for over in (self.lower - at[k], at[k] - self.upper):
                 beyond = np.maximum(over + shape.radius, 0.0) / PENALTY_SCALE
                 total += (beyond**2).sum(axis=(1, 2))
-        here, forth, back = np.split(total.reshape(-1, count), [1, n + 1])
-        return here[0], (forth - back).T / (2 * DIFFERENCE)
+        return total
 
     @property
     def _moving(self) -> list[tuple[int, CollisionShape]]:
@@ -159,18 +189,25 @@ class Clearance:
             for i in bodies
         }
 
-    def _placed(self, q: Numbers) -> tuple[list[Numbers], list[Numbers]]:
-        """For each shape its points (N x K x 3) and half of the distance that they move between a
-        time and its neighbours (N)."""
-        poses, at = self.poses(q), []
+    def _paths(self, poses: Poses) -> list[Numbers]:
+        """For each shape the sum of the largest distances that its points can move between two
+        times (N): a rotation by an angle moves a point by at most the sine of half of the angle
+        times twice its distance from the centre."""
+        paths = []
         for shape in self.shapes:
             rows, origin = poses[shape.body]
-            at.append(np.einsum("tij,kj->tki", rows, shape.points) + origin[:, None])
-        half = []
-        for x in at:
-            step = np.linalg.norm(np.diff(x, axis=0), axis=2).max(axis=1, initial=0.0) / 2
-            half.append(np.maximum(np.append(step, 0.0), np.append(0.0, step)))
-        return at, half
+            centre = shape.centre @ rows.transpose(0, 2, 1) + origin
+            turn = np.linalg.norm(np.diff(rows, axis=0), axis=(1, 2)) / np.sqrt(2)
+            step = np.linalg.norm(np.diff(centre, axis=0), axis=1) + turn * shape.bounding_radius
+            paths.append(np.append(0.0, np.cumsum(step)))
+        return paths
+
+    def _points_at(self, poses: Poses) -> list[Numbers]:
+        """The points of each shape (N x K x 3)."""
+        placed = ((shape.points, *poses[shape.body]) for shape in self.shapes)
+        return [
+            points @ rows.transpose(0, 2, 1) + origin[:, None] for points, rows, origin in placed
+        ]
 
     # -- pairs -------------------------------------------------------------------------------------
 
@@ -209,13 +246,15 @@ class Clearance:
         return {k: _solid(s) for k, s in enumerate(self.shapes) if s.source is not None}
 
     def touching(self, postures: Numbers) -> frozenset[tuple[str, str]]:
-        """The pairs of links that touch at more than `CONTACT_SHARE` of some postures."""
+        """The pairs of links that are closer than `distance` at more than `CONTACT_SHARE` of some
+        postures."""
+        assert self.distance is not None
         counts: dict[tuple[str, str], set[int]] = {}
         poses = self.poses(postures)
         for k, (i, j) in enumerate(self._pairs):
             names = self.shapes[i].link, self.shapes[j].link
             for t in range(len(postures)):
-                if self._measured(k, poses, t) <= 0:
+                if self._measured(k, poses, t) <= self.distance:
                     counts.setdefault(names, set()).add(t)
         least = CONTACT_SHARE * len(postures)
         return frozenset(pair for pair, times in counts.items() if len(times) > least)
@@ -223,13 +262,19 @@ class Clearance:
     def outside(self, postures: Numbers) -> frozenset[str]:
         """The links that are outside of the box by the same distance at all of some postures, such
         as that which turns about a vertical axis on a table."""
-        at, _ = self._placed(postures)
+        at = self._points_at(self.poses(postures))
         rest, found = np.zeros(1), set()
         for k, shape in self._moving:
             excess = [self._beyond(x[None], rest, shape) for x in at[k]]
             if min(excess) > 0 and max(excess) - min(excess) < SAME:
                 found.add(shape.link)
         return frozenset(found)
+
+
+def half_steps(path: Numbers) -> Numbers:
+    """Half of the larger distance from each time to its neighbours, of distances along a path."""
+    step = np.diff(path) / 2
+    return np.asarray(np.maximum(np.append(step, 0.0), np.append(0.0, step)))
 
 
 def _coal() -> Any:
@@ -322,9 +367,9 @@ def clearance(
     plan: ExcitationPlan,
     postures: Numbers,
 ) -> Clearance:
-    """The free space of a robot by the options of a motion. Pairs of links that touch at nearly all
-    `postures` (N x n) are ignored. Raises SymgenError, also for a distance between links without
-    collision geometry."""
+    """The free space of a robot by the options of a motion. Pairs of links that are too close at
+    nearly all `postures` (N x n) are ignored. Raises SymgenError, also for a distance between links
+    without collision geometry."""
     system, distance = robot.regroups[WHOLE].layout, plan.self_clearance
     found = tuple(collision_shapes(system, shapes))
     free = Clearance(system, found, *plan.box, distance)

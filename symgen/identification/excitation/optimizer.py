@@ -60,7 +60,7 @@ def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> Exci
     searched = _search(task, best, progress)
     progress("enforcing the limits between the samples (stage 3 of 3)")
     first, best, searched = (_fitted(task, motion) for motion in (starts[0], best, searched))
-    motion = min((best, searched), key=lambda m: condition(task.rows(m))[1])
+    motion = min((best, searched, first), key=lambda m: condition(task.rows(m))[1])
     return Excited(task, first, motion, condition(task.rows(first)), condition(task.rows(motion)))
 
 

@@ -107,7 +107,7 @@ def space_sentence(task: ExcitationTask) -> str:
         return f"{kept} Self-collision is not checked; review the motion before you run it."
     pairs = ", ".join(f"{a} and {b}" for a, b in sorted(task.clearance.ignored))
     if pairs:
-        kept += f" Pairs of links that always touch are not checked: {escape(pairs)}."
+        kept += f" Pairs of links that are always closer are not checked: {escape(pairs)}."
     return f"{kept} Other objects are not checked; review the motion before you run it."
 
 
