@@ -44,7 +44,7 @@ def stiffness(
 
     LOG is a CSV, NPZ or Parquet file or a ROS bag with columns t (s), q_JOINT (positions of
     links), theta_JOINT (positions of motors after the gear) and tau_JOINT. The results are the
-    inputs joint_stiffness, spring_damping and motor_inertia of the quantities elastic_... and of
+    inputs joint_stiffness, spring_damping and motor_inertia of quantities of elastic joints and of
     the controller elastic_feedback_linearization. symgen docs howto/elastic-joints explains them.
 
     \b

@@ -342,7 +342,7 @@ class Robot:
         `log` has the columns t, q_JOINT (links), theta_JOINT (motors after the gear) and
         tau_JOINT; `torque` tells whether these are ``motor`` torques or those of ``joint`` torque
         sensors, or whether the ``model`` of the links replaces them. The values have the names of
-        the inputs of elastic_... quantities, as in ``found.values["joint_stiffness"]``.
+        the inputs of quantities of elastic joints, as in ``found.values["joint_stiffness"]``.
 
         Raises SymgenError."""
         from symgen.robot.identification import stiffness_of_robot
