@@ -2,6 +2,7 @@
 sentence. What is right is computed by Pinocchio and the formulas of friction and springs."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -144,22 +145,29 @@ def loaded(setting):
     return [m, *(m * c), *about[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]]
 
 
-def inputs_of(one, compiled, setting, **more):
+def inputs_of(one, full, setting, **more):
     """The inputs of a step by name."""
     read = dict(setting.inputs)
     if setting.payload:
-        read["par"] = compiled.regroup(loaded(setting))
+        read["par"] = setting.robot.compile(full).regroup(loaded(setting))
     names = {*one._sizes} - {*one.gains, *one.state}
     return {name: value for name, value in (read | more).items() if name in names}
 
 
+@lru_cache
+def base_parameters(armature, mimic):
+    """The function for the base parameters of the robot, and the parameters of its links."""
+    robot = Setting({}, {}, armature=armature, mimic=mimic).robot
+    ten = np.concatenate([*robot.compile("gravity", parameters="runtime").PARAMETERS.values()])
+    return robot.compile("base_parameters").base_parameters, ten
+
+
 def parameters_of(setting):
     """β of the base parameters, friction and springs behind."""
-    robot = replace(setting, options={}, inputs={}).robot
-    ten = np.concatenate([*robot.compile("gravity", parameters="runtime").PARAMETERS.values()])
-    ten[20:] = loaded(setting)
+    function, ten = base_parameters(setting.armature, setting.mimic)
+    ten = np.concatenate([ten[:20], loaded(setting)])
     spins = ARMATURE if setting.armature else []
-    inertial = robot.compile("base_parameters").base_parameters([*ten, *spins])
+    inertial = function([*ten, *spins])
     columns = []
     for k in range(3):
         columns += [DAMPING[k], COULOMB[k]] * setting.friction
@@ -180,7 +188,6 @@ def test_an_option_is_honoured_or_refused(name, option):
     full = f"{name}:c" if name == "cartesian_impedance" else name
     robot = setting.robot
     one = robot.controller(full, gains_of(name, setting, n))
-    compiled = robot.compile(full)
     reference = {"q_ref": q, "qd_ref": qd, "qdd_ref": qdd, "q": q, "qd": qd, "h": H}
     if name == "cartesian_impedance":
         places = replace(setting, options={}, inputs={}).robot.compile(
@@ -188,7 +195,7 @@ def test_an_option_is_honoured_or_refused(name, option):
         )
         reference |= {"p_ref": places.frame_pose_c(q)[1]}
         reference |= {"quat_ref": places.frame_quaternion_xyzw_c(q)}
-    found = CHECKS[name](setting, one, inputs_of(one, compiled, setting, **reference), (q, qd, qdd))
+    found = CHECKS[name](setting, one, inputs_of(one, full, setting, **reference), (q, qd, qdd))
     assert np.abs(found).max() < 1e-9
 
 
