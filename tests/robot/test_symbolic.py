@@ -68,7 +68,7 @@ def closed_cases():
         if quantity.needs_inverse:
             every = SETTINGS
         for masses, lengths in every:
-            slow = quantity.needs_inverse and masses == "symbols" or name in SLOW
+            slow = (quantity.needs_inverse and masses == "symbols") or name in SLOW
             yield pytest.param(name, masses, lengths, marks=[pytest.mark.slow] if slow else [])
 
 
