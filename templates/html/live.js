@@ -11,6 +11,9 @@
     compute[name] = () => generated[name](...inputs.map((input) => (input === "g" ? robot.free_fall : q)));
   }
 
+  /** Times of a motion at which the whole robot is in view. */
+  const VIEWED_TIMES = 32;
+
   // -- state ------------------------------------------------------------------------------------
 
   const sliders = [];
@@ -102,7 +105,7 @@
       }));
       return;
     }
-    viewer.start(poses());
+    viewer.start(poses(), posesOfMotion());
     find("shapes").checked = viewer.hasShapes();
     find("shapes").disabled = !viewer.hasShapes();
     find("skeleton").checked = !viewer.hasShapes();
@@ -135,14 +138,30 @@
     return positions[k].map((x, i) => positions[k - 1][i] + part * (x - positions[k - 1][i]));
   }
 
-  function showTime() {
-    const at = positionsAt(player.time);
+  /** Move the sliders to the positions of the motion at a time (s). */
+  function moveTo(time) {
+    const at = positionsAt(time);
     for (const { coordinate, inputs } of sliders) {
       if (!coordinate.quaternion) inputs[0].value = at[coordinate.place];
     }
+    read();
+  }
+
+  /** Poses at times of the motion, which the camera shows completely. */
+  function posesOfMotion() {
+    if (!robot.motion) return [];
+    const { times } = robot.motion;
+    const part = (times.at(-1) - times[0]) / VIEWED_TIMES;
+    return Array.from({ length: VIEWED_TIMES }, (_, k) => {
+      moveTo(times[0] + k * part);
+      return poses();
+    });
+  }
+
+  function showTime() {
+    moveTo(player.time);
     find("time").value = player.time;
     find("seconds").textContent = `${player.time.toFixed(2)} s`;
-    read();
     draw();
     numbers();
   }

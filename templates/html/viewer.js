@@ -153,14 +153,16 @@ function createViewer(canvas, robot) {
 
   // -- camera -----------------------------------------------------------------------------------------
 
-  function fit(poses) {
+  function fit(postures) {
     const box = new THREE.Box3(new THREE.Vector3(0, 0, 0), new THREE.Vector3(0, 0, 0));
-    poses.forEach(({ R, p }, k) => {
-      const pose = place(new THREE.Group(), R, p).matrix;
-      for (const point of [[0, 0, 0], ...robot.bodies[k].points]) {
-        box.expandByPoint(new THREE.Vector3(...point).applyMatrix4(pose));
-      }
-    });
+    for (const poses of postures) {
+      poses.forEach(({ R, p }, k) => {
+        const pose = place(new THREE.Group(), R, p).matrix;
+        for (const point of [[0, 0, 0], ...robot.bodies[k].points]) {
+          box.expandByPoint(new THREE.Vector3(...point).applyMatrix4(pose));
+        }
+      });
+    }
     box.getCenter(view.centre);
     view.reach = Math.max(0.05, box.getSize(new THREE.Vector3()).length() / 2);
   }
@@ -233,10 +235,11 @@ function createViewer(canvas, robot) {
     render();
   }
 
-  function start(poses) {
+  /** Draw the robot at `poses`; the camera shows all `postures`, each a list of poses, completely. */
+  function start(poses, postures) {
     const depths = [];
     for (const body of robot.bodies) depths.push(body.parent < 0 ? 0 : depths[body.parent] + 1);
-    fit(poses);
+    fit([poses, ...postures]);
     addGround();
     addShapes(base, robot.baseShapes, color("shape"));
     robot.bodies.forEach((body, k) => addShapes(bodies[k], body.shapes, color("shape")));
