@@ -70,18 +70,6 @@ class Lengths:
             self._known[vector] = MARGIN_OF_LENGTH * np.fmin.reduce(found)
         return self._known[vector]
 
-    def of_quadratic(self, row: Row) -> Numbers | None:
-        """The largest absolute value of x y or x² + y² for components of a vector; None of other
-        nodes."""
-        first, second = self.vectors.first[row], self.vectors.second[row]
-        if self.vectors.ops[row] == "mul" and self.vectors.are_partners(first, second):
-            return MARGIN_OF_LENGTH * 0.5 * self.of(vector_of(first, second)) ** 2
-        if self.vectors.ops[row] == "add":
-            roots = [self.vectors.factors(k) for k in (first, second)]
-            if all(len(r) == 1 for r in roots):
-                return MARGIN_OF_LENGTH * self.of(vector_of(*(k for r in roots for k in r))) ** 2
-        return None
-
     def _total(self, terms: Iterable[Row]) -> Numbers:
         """The largest absolute value of a sum of terms."""
         return sum((self.sizes[k] for k in terms), np.zeros(self.sizes.shape[1]))
