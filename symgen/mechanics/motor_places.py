@@ -10,6 +10,10 @@ from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.elimination import Elimination
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
+DEPENDENT: Final = 1e-9
+"""The least singular value of G of motors that can move independently, as a part of its largest
+entry."""
+
 
 def velocity_row(drive: CoordinateMap, n: int) -> list[Scalar]:
     """The row of G of a body."""
@@ -38,11 +42,6 @@ def motor_places(coupling: Coupling, bodies: tuple[int, ...]) -> tuple[int, ...]
     if np.linalg.matrix_rank(numbers, tol=DEPENDENT * np.abs(numbers).max()) < len(bodies):
         return None
     return tuple(Elimination.of([*map(list, zip(*rows, strict=True))]).rows)
-
-
-DEPENDENT: Final = 1e-9
-"""The least singular value of G of motors that can move independently, as a part of its largest
-entry."""
 
 
 def single_positions(coupling: Coupling) -> dict[int, int]:

@@ -118,12 +118,13 @@ class Clearance:
             slack, moved = half_steps(path[i]) + half_steps(path[j]), path[i] + path[j]
             near = least - a.bounding_radius - b.bounding_radius - slack < best[0]
             times, largest, at = np.flatnonzero(near), slack.max(initial=0.0), 0
+            moved_at_times = moved[times]
             while at < len(times) and (of_all or not best[1]):
                 t = int(times[at])
                 apart = self._measured(k, poses, t)
                 best = min(best, (apart - float(slack[t]), a.link, b.link))
                 safe = moved[t] + apart - best[0] - largest
-                at = max(at + 1, int(np.searchsorted(moved[times], safe, "right")))
+                at = max(at + 1, int(np.searchsorted(moved_at_times, safe, "right")))
         return best
 
     def _outermost(self, q: Numbers) -> tuple[float, str]:
