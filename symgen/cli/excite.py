@@ -46,8 +46,9 @@ SECTION: Final = ExcitationPlan.SECTION
 ASKED: Final = (
     Option(
         "--limit",
-        "JOINT.KIND=VALUE",
-        "Override a limit of the robot's file. KIND is lower, upper, velocity or effort. A "
+        "[JOINT.]KIND=VALUE",
+        "Override a limit of the robot's file. KIND is lower, upper, velocity or effort; without "
+        "JOINT the value is that of all joints of which the file gives none. A "
         "continuous joint without limits moves by half a turn to either side.",
         TEXTS,
         section=SECTION,
@@ -142,15 +143,15 @@ def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
 
 
 def _limit(text: str) -> tuple[str, str, float]:
-    """The joint, the kind and the value of JOINT.KIND=VALUE. Raises OptionError."""
+    """The joint ("" for all), the kind and the value of [JOINT.]KIND=VALUE. Raises OptionError."""
     name, _, value = text.rpartition("=")
-    joint, dot, kind = name.rpartition(".")
+    joint, _, kind = name.rpartition(".")
     try:
         number = float(value)
-        if not dot or number - number != 0:
+        if not kind or number - number != 0:
             raise ValueError
     except ValueError:
         raise OptionError(
-            f"--limit {cited(text)}: give JOINT.KIND=VALUE, as in elbow.velocity=1.5"
+            f"--limit {cited(text)}: give JOINT.KIND=VALUE or KIND=VALUE, as in elbow.velocity=1.5"
         ) from None
     return joint, kind, number

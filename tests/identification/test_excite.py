@@ -1,6 +1,7 @@
 """Exciting motions: series, criterion and gradients are what they say, and limits hold."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,6 +174,24 @@ def test_followers_bind_their_leaders(mimic):
         [own.lower, own.upper], [[-np.pi, 0.25], [np.pi, 1.25]]
     )  # -1 <= 1.5 - 2 q <= 1
     np.testing.assert_allclose(own.speed, [4, 1.5])
+
+
+def test_a_limit_of_no_joint_is_that_of_joints_without_one(tmp_path):
+    """The file's limits and those of a joint come before it."""
+    text = Path(robot_file("scara")).read_text()
+    path = tmp_path / "scara.urdf"
+    path.write_text(text.replace(' effort="200" velocity="6.737"', ' effort="200"', 1))
+    known = bounds(Job.of(SCARA).load(), []).speed
+    assert known[0] == 6.737
+    for given, first in (
+        [(("", "velocity", 3.0),), 3.0],
+        [
+            (("", "velocity", 3.0), ("shoulder", "velocity", 2.0)),
+            2.0,
+        ],
+    ):
+        found = bounds(Job.of(path).load(), given).speed
+        np.testing.assert_array_equal(found, [first, *known[1:]])
 
 
 def test_forces_count_as_limits():

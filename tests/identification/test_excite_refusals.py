@@ -56,7 +56,9 @@ def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(
         (["--harmonics", "1", "--rest"], "--harmonics 1: give a number from 2 to 50"),
         (["--rate", "0.33"], "a whole number of samples"),
         (["--rate", "1"], "5 harmonics in 10 s need at least 2 Hz"),
-        (["--limit", "elbow=3"], "give JOINT.KIND=VALUE"),
+        (["--limit", "elbow=3"], "--limit elbow: no limit is called 'elbow'; "),
+        (["--limit", "=3"], "give JOINT.KIND=VALUE or KIND=VALUE"),
+        (["--limit", "effort=3", "--limit", "effort=4"], "--limit effort: two values are given"),
         (
             ["--limit", "elbo.velocity=3"],
             "--limit elbo.velocity: no joint is called 'elbo'; near names: 'elbow'",

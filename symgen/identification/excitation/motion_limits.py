@@ -46,7 +46,8 @@ class Bounds:
 
 
 def bounds(loaded: LoadedRobot, given: Sequence[tuple[str, str, float]]) -> Bounds:
-    """The limits of a robot's joints, `given` ones (joint, kind, value) before those of the file.
+    """The limits of a robot's joints, `given` ones (joint, kind, value) before those of the file;
+    those of no joint ("", kind, value) hold for the joints of which the file gives none.
 
     Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is
     missing or leaves nothing."""
@@ -67,15 +68,16 @@ def _given(
     model: RigidBodyModel, given: Sequence[tuple[str, str, float]]
 ) -> Mapping[tuple[str, str], float]:
     names = [body.joint.name for body in model.bodies if not body.joint.type.is_rotor]
-    for name, kind, _ in given:
-        if name not in names or kind not in KINDS:
-            noun, known = ("joint", names) if name not in names else ("limit", KINDS)
-            wrong = name if name not in names else kind
+    cited = [f"{name}.{kind}" if name else kind for name, kind, _ in given]
+    for (name, kind, _), limit in zip(given, cited, strict=True):
+        if (name and name not in names) or kind not in KINDS:
+            noun, known = ("limit", KINDS) if name in names or not name else ("joint", names)
+            wrong = kind if noun == "limit" else name
             raise OptionError(
-                f"--limit {shown(name)}.{shown(kind)}: no {noun} is called '{shown(wrong)}'; "
+                f"--limit {shown(limit)}: no {noun} is called '{shown(wrong)}'; "
                 f"{hint(wrong, tuple(known))}"
             )
-    twice = repeated(f"{name}.{kind}" for name, kind, _ in given)
+    twice = repeated(cited)
     if twice is not None:
         raise OptionError(f"--limit {shown(twice)}: two values are given; keep one of them")
     return {(name, kind): value for name, kind, value in given}
@@ -99,6 +101,7 @@ def _limits(
     of_file = {kind: getattr(joint.limits, kind) for kind in KINDS}
     known = (
         silent
+        | ({} if body.follows else {kind: x for (name, kind), x in given.items() if not name})
         | {k: v for k, v in of_file.items() if v is not None}
         | {kind: value for (name, kind), value in given.items() if name == joint.name}
     )
@@ -115,7 +118,8 @@ def _limits(
             loaded,
             body,
             f"has no {' and no '.join(missing)} limit; give --limit "
-            f"{shown(joint.name)}.{missing[0]}=VALUE or add it to <limit>",
+            f"{shown(joint.name)}.{missing[0]}=VALUE, --limit {missing[0]}=VALUE for all joints or "
+            "add it to <limit>",
         )
     _check(loaded, body, known)
     return tuple(float(known[kind]) for kind in KINDS)
