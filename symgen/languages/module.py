@@ -1,15 +1,18 @@
 """A module to be written: a robot, its traced functions and every choice that shapes the files."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
 from typing import Any, TypeVar
 
+import numpy as np
+
 from symgen import __version__
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
+from symgen.compiler.evaluate import evaluate_batch
 from symgen.compiler.program import Program
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -233,9 +236,27 @@ class Module:
         if "tau" not in self._read:
             return [*drawn]
         pairs = torques_and_accelerations(self.robot, [inputs for inputs, _ in drawn])
-        return [
+        return self._within_reach(
             ({**inputs, "tau": tau, "qdd": qdd}, tens)
             for (inputs, tens), (tau, qdd) in zip(drawn, pairs, strict=True)
+        )
+
+    def _within_reach(self, drawn: Iterable[Drawn]) -> list[Drawn]:
+        """The states, with the shortest time step where a closed loop does not close at all
+        positions of a step."""
+        states, looped = [*drawn], bool(self.robot.model.closures)
+        stepping = [f.program for f in self.functions if looped and "h" in f.inputs]
+        if not stepping:
+            return states
+        rows = {name: np.array(x).T for name, x in _rows_of(states).items()}
+        with np.errstate(all="ignore"):
+            if self.regroup is not None:
+                rows |= evaluate_batch(self.regroup.program, rows, "double")
+            results = [evaluate_batch(program, rows, "double") for program in stepping]
+        finite = [np.isfinite(x).all(axis=0) for out in results for x in out.values()]
+        return [
+            (inputs if closes else {**inputs, "h": (NONZERO["h"],)}, tens)
+            for (inputs, tens), closes in zip(states, np.all(finite, axis=0), strict=True)
         ]
 
     @cached_property

@@ -241,3 +241,33 @@ def test_the_jacobian_by_axes_of_joints_is_the_slope_of_the_pose():
             slopes, columns = (f(x, link).astype(float) for f in (aligned, by_axes))
         assert slopes.shape == columns.shape and np.abs(slopes).max() > 0.5
         assert np.allclose(slopes, columns, rtol=0, atol=1e-25)
+
+
+def test_loops_close_during_all_of_a_step_of_a_test_state(tmp_path):
+    """A rocker of 30 mm: its crank swings by some degrees, which half a step can leave."""
+    links = "".join(
+        f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.02" '
+        'izz="0.015" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name in ("crank", "rod", "rocker")
+    )
+    joints = "".join(
+        f'<joint name="to_{link}" type="continuous"><parent link="{carrier}"/><child link="{link}"/>'
+        f'<origin xyz="{place}"/><axis xyz="0 0 1"/></joint>'
+        for link, carrier, place in (
+            ("crank", "base", "0 0 0"),
+            ("rod", "crank", "0.11 0 0"),
+            ("rocker", "base", "0.432 0.03 0"),
+        )
+    )
+    loop = (
+        '<loop name="pin" type="ball"><predecessor link="rod"><origin xyz="0.323 0 0"/>'
+        '</predecessor><successor link="rocker"><origin xyz="0.001 -0.03 0"/></successor></loop>'
+    )
+    text = f'<robot name="short"><link name="base"/>{links}{joints}{loop}</robot>'
+    (tmp_path / "short.urdf").write_text(text, encoding="utf-8")
+    job = Job.of(tmp_path / "short.urdf", quantities=("step:rk4",))
+    drawn = job.module(job.load()).random_states(random.Random(0), 40)
+    steps_of_time = {inputs["h"] for inputs, _ in drawn}
+    (function,) = job.module(job.load()).functions
+    results = [function.run(**{k: list(inputs[k]) for k in function.inputs}) for inputs, _ in drawn]
+    assert len(results) == 40 and 30 < len(steps_of_time) < 40
