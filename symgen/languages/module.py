@@ -7,12 +7,9 @@ from functools import cached_property, partial
 from math import prod
 from typing import Any, TypeVar
 
-import numpy as np
-
 from symgen import __version__
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
-from symgen.compiler.evaluate import evaluate_batch
 from symgen.compiler.program import Program
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -30,6 +27,7 @@ from symgen.proof.bounds import Rounding, roundings
 from symgen.proof.reference_values import References, references
 from symgen.proof.state_generation import (
     choose_states,
+    finite_states,
     torques_and_accelerations,
     varied,
     with_large_angles,
@@ -248,15 +246,11 @@ class Module:
         stepping = [f.program for f in self.functions if looped and "h" in f.inputs]
         if not stepping:
             return states
-        rows = {name: np.array(x).T for name, x in _rows_of(states).items()}
-        with np.errstate(all="ignore"):
-            if self.regroup is not None:
-                rows |= evaluate_batch(self.regroup.program, rows, "double")
-            results = [evaluate_batch(program, rows, "double") for program in stepping]
-        finite = [np.isfinite(x).all(axis=0) for out in results for x in out.values()]
+        program = None if self.regroup is None else self.regroup.program
+        finite = finite_states(stepping, program, _rows_of(states))
         return [
             (inputs if closes else {**inputs, "h": (NONZERO["h"],)}, tens)
-            for (inputs, tens), closes in zip(states, np.all(finite, axis=0), strict=True)
+            for (inputs, tens), closes in zip(states, finite, strict=True)
         ]
 
     @cached_property

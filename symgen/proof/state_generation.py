@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeVar
 
 import numpy as np
 
-from symgen.compiler.evaluate import Rows, distinct, levels
+from symgen.compiler.evaluate import Rows, distinct, evaluate_batch, levels
 from symgen.compiler.program import Index, Program
 from symgen.mechanics.coupling import coupling_of, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
@@ -214,6 +214,20 @@ def choose_states(
     every = finished(drawn, programs)
     changes = [known[p] if p in known else sensitivity(p, at(every)) for p in affordable]
     return [every[k] for k in sorted(select_test_states(changes, count, fixed=(count - 1,)))]
+
+
+def finite_states(
+    programs: Sequence[Program], regroup: Program | None, inputs: Mapping[str, Sequence[Floats]]
+) -> list[bool]:
+    """In which states all outputs of some programs are finite; `regroup` computes the parameters
+    that they read."""
+    rows = {name: np.array(x).T for name, x in inputs.items()}
+    with np.errstate(all="ignore"):
+        if regroup is not None:
+            rows |= evaluate_batch(regroup, rows, "double")
+        outputs = (x for p in programs for x in evaluate_batch(p, rows, "double").values())
+        finite = [np.isfinite(x).all(axis=0) for x in outputs]
+    return [bool(x) for x in np.all(finite, axis=0)]
 
 
 MIN_IMPROVEMENT: Final = 1.01
