@@ -8,13 +8,14 @@ from hashlib import sha256
 from importlib.util import find_spec
 from math import copysign
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from symgen.advice import install
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError, SymgenError
+from symgen.jobs.options import MODULE
 from symgen.jobs.second_models import (
     LibraryJoint,
     SecondModel,
@@ -29,6 +30,7 @@ from symgen.mechanics.model import Joint, RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.numbers.operations import tanh
 from symgen.numbers.types import Numbers
+from symgen.options import rows
 from symgen.reading.sources import read
 from symgen.reading.xacro.expansion import needs_expansion
 from symgen.reading.xml_reader import parsed
@@ -42,28 +44,13 @@ TOLERANCE: Final = 1e-8
 """Allowed difference of joint forces, relative to the largest one: symgen makes angles near right
 ones exact (--snap-angles), which moves them by up to 1e-9 rad."""
 
-DEFAULTS: Final[Mapping[str, Any]] = {
-    "root": None,
-    "reroot": None,
-    "tip": None,
-    "lock": (),
-    "couple": (),
-    "loop": (),
-    "independent": (),
-    "keep_fixed": (),
-    "actuators": None,
-    "estimate": None,
-    "coordinates": "joints",
-    "repair_inertia": None,
-    "xacro_args": (),
-    "model": None,
-    "parameters": "constant",
-    "external_wrench": (),
-    "thrusters": (),
-    "springs": False,
-    "fluid": False,
-}
-"""Options with the values at which another library reads the same robot."""
+NOT_READ: Final = (
+    *("root", "reroot", "tip", "keep_fixed", "lock", "couple", "loop", "independent"),
+    *("actuators", "estimate", "coordinates", "repair_inertia", "xacro_args", "model"),
+    *("parameters", "external_wrench", "thrusters", "springs", "fluid"),
+)
+"""Options that another library does not read: with their defaults it has the same robot."""
+DEFAULTS: Final = {row.name: row.default for row in rows(*MODULE, only=NOT_READ)}
 
 
 PART_ADVICE: Final = (

@@ -74,7 +74,7 @@ class ForceLaw:
     per unit of the coefficient (J). A law that `dissipates` has a column with the sign of the rate:
     with a coefficient of at least 0 it takes power from the joint in every state. `has_width` laws
     contain the sign of the rate, which a width smooths. `reads` names the fields of the state
-    besides position and rate."""
+    besides position and rate. A law that `acts_at_rest` does not vanish at rest."""
 
     meaning: str
     formula: str
@@ -87,6 +87,7 @@ class ForceLaw:
     dissipates: bool = False
     has_width: bool = False
     reads: frozenset[str] = frozenset()
+    acts_at_rest: bool = False
 
 
 def direction(rate: Scalar, width: Scalar) -> Scalar:
@@ -228,6 +229,7 @@ LAWS: Final[dict[str, ForceLaw]] = {
         lower=None,
         shape=(PRESLIDING_DISTANCE,),
         reads=frozenset({"presliding"}),
+        acts_at_rest=True,
     ),
     "presliding_load": ForceLaw(
         "presliding friction that grows with the load of the joint",
@@ -237,8 +239,9 @@ LAWS: Final[dict[str, ForceLaw]] = {
         lower=None,
         shape=(PRESLIDING_DISTANCE,),
         reads=frozenset({"presliding", "load"}),
+        acts_at_rest=True,
     ),
-    "offset": ForceLaw("offset", "1", "N m", lambda x, shape: 1.0, lower=None),
+    "offset": ForceLaw("offset", "1", "N m", lambda *x: 1.0, lower=None, acts_at_rest=True),
     "armature": ForceLaw(
         "armature: reflected inertia of a rotor",
         "qdd",
@@ -271,8 +274,6 @@ LAWS: Final[dict[str, ForceLaw]] = {
 regressors a spring has the columns of its stiffness and its preload; files state its stiffness and
 its `reference` (rad or m)."""
 
-AT_REST: Final = ("presliding", "presliding_load", "offset")
-"""The laws of friction that do not vanish at rest."""
 FRICTION: Final = tuple(name for name, law in LAWS.items() if law.group == FRICTION_GROUP)
 SPRINGS: Final = tuple(name for name, law in LAWS.items() if law.group == SPRING_GROUP)
 SHAPE_PARAMETERS: Final = {p.name: p for law in LAWS.values() for p in law.shape}
@@ -310,7 +311,8 @@ class JointForce:
 
     def moving(self, rate: Scalar) -> Scalar:
         """The friction that vanishes at rest."""
-        return self._sum((law for law in FRICTION if law not in AT_REST), JointState(ZERO, rate))
+        laws = (law for law in FRICTION if not LAWS[law].acts_at_rest)
+        return self._sum(laws, JointState(ZERO, rate))
 
     def spring(self, position: Scalar) -> Scalar:
         """The force of the spring."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.mechanics.spatial import scale_constant as multiple
 from symgen.numbers.caching import IdentityCache
@@ -109,6 +110,7 @@ class ReferenceJoint:
 
 
 TURN, SLIDE = UnitMotion(turn=1), UnitMotion(slide=1)
+SLIDES = [SLIDE, SLIDE, SLIDE]
 ROUND = UnitMotion(turn=1, balanced=True, is_round=True)
 POINT = UnitMotion(turn=1, balanced=True, is_point=True)
 JOINTS: Final[dict[str, ReferenceJoint]] = {
@@ -119,18 +121,16 @@ JOINTS: Final[dict[str, ReferenceJoint]] = {
     "universal": ReferenceJoint(lambda part: [TURN, TURN]),
     "ball": ReferenceJoint(lambda part: [TURN] * 3, translation_count=0),
     "planar": ReferenceJoint(lambda part: [SLIDE, SLIDE, TURN]),
-    "floating": ReferenceJoint(lambda part: [SLIDE] * 3 + [TURN] * 3, translation_count=3),
+    "floating": ReferenceJoint(lambda part: [*SLIDES, TURN, TURN, TURN], translation_count=3),
     "rotor": ReferenceJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
     "armature": ReferenceJoint(lambda part: [UnitMotion(turn=1, balanced=True)]),
     "ball_armature": ReferenceJoint(lambda part: [TURN, TURN, ROUND], translation_count=0),
-    "floating_armature": ReferenceJoint(
-        lambda part: [SLIDE] * 3 + [TURN, TURN, ROUND], translation_count=3
-    ),
-    "floating_mass": ReferenceJoint(
-        lambda part: [SLIDE] * 3 + [TURN, TURN, POINT], translation_count=3
-    ),
+    "floating_armature": ReferenceJoint(lambda part: [*SLIDES, TURN, TURN, ROUND], 3),
+    "floating_mass": ReferenceJoint(lambda part: [*SLIDES, TURN, TURN, POINT], 3),
 }
 """How each joint type moves, by the name of the type."""
+for _missing in sorted(JOINT_TYPES.keys() - JOINTS.keys()):
+    raise ValueError(f"the reference model does not know the joint type '{_missing}'; add its row")
 
 
 def unit_motion(part: ReferenceBody) -> UnitMotion:

@@ -215,8 +215,8 @@ class Builder:
         armature: PerCoordinate | None = None,
         **constants: Any,
     ) -> "Builder":
-        """Add a joint of `kind` revolute, continuous, prismatic, fixed, floating, planar, ball,
-        universal, cylindrical or screw. With the joint at 0, the pose of `child` in `parent` is
+        """Add a joint of `kind`, a word of a URDF such as "revolute", "prismatic" or "universal"
+        (docs/conventions.md has all). With the joint at 0, the pose of `child` in `parent` is
         given by `xyz` (m) and by `rpy` (roll, pitch, yaw about fixed axes, rad), a `rotation`
         matrix or a unit `quaternion` x, y, z, w. `axis` has any length and is in the frame of
         `child`. `constants` are the `axis2` of a universal joint or of a planar joint (its x

@@ -218,6 +218,11 @@ JOINTS: Final[dict[str, JointRow]] = {
     "screw": JointRow("screw", takes=(PITCH,)),
 }
 """The words for joints that move."""
+for _word, _row in JOINTS.items():
+    if _row.kind not in JOINT_TYPES:
+        raise ValueError(f"{_word}: no joint type '{_row.kind}' in TYPES of standard_joints.py")
+    if sum(x.size for x in _row.takes) != len(_row.type.constants):
+        raise ValueError(f"{_word}: a joint has the constants {_row.type.constants}; change takes")
 
 
 SYNONYMS: Final = {"spherical": "ball"}

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgen.mechanics.joints.standard_joints import cross, default_second_axis
 from symgen.mechanics.model import Joint
-from symgen.reading.joint_kinds import JointRow
+from symgen.reading.joint_kinds import JOINTS, JointRow
 
 Step = tuple[Any, float, float]
 """An axis in the joint's frame, and what a unit of the coordinate slides (m) and turns (rad)."""
@@ -69,6 +69,10 @@ KINDS: dict[str, JointKind] = {
     BALL: JointKind(),
     FREE: JointKind(place=3),
 }
+
+
+for _missing in {row.kind for row in JOINTS.values()} - KINDS.keys():
+    raise ValueError(f"KINDS of {__name__} has no row for the joint type '{_missing}'; add it")
 
 
 def kind_of(joint: Joint) -> JointKind:

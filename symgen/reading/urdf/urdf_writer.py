@@ -29,8 +29,13 @@ from symgen.text import quoted
 
 OWN: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 """The joint types of URDF itself."""
-SPLIT: Final = ("universal", "cylindrical")
-"""The types that are written as chains of joints with one coordinate."""
+SPLIT: Final = tuple(
+    word
+    for word, row in JOINTS.items()
+    if not row.type.has_one_coordinate and not row.type.in_body_axes and word not in OWN
+)
+"""The types that are written as chains of joints with one coordinate: those with several axes, each
+of which moves with the part before it."""
 DRAKE: Final = "http://drake.mit.edu"
 HARDWARE_INTERFACE: Final = "hardware_interface/EffortJointInterface"
 """What ROS asks of the joint of a transmission; nothing here reads it."""
@@ -134,8 +139,8 @@ def _split_notices(split: Sequence[str]) -> Iterator[tuple[str, str]]:
     if split:
         yield (
             "note",
-            f"universal and cylindrical joints ({quoted(split)}) are written as chains of joints "
-            "with one coordinate, which URDF has; the links between have no mass",
+            f"joints ({quoted(split)}) are written as chains of joints with one coordinate because "
+            "URDF does not have their types; the links between have no mass",
         )
 
 
