@@ -14,7 +14,8 @@ from symgen.text import shown
 
 def reachable(coupling: Any, q: Sequence[float]) -> tuple[float, ...]:
     """The positions q, or the nearest of some between them and a centre at which all loops close
-    away from dead points; quaternions stay as they are."""
+    away from dead points; quaternions stay as they are. Of loops that can be crossed there is no
+    dead point between these and the centre either: beyond it they are another mechanism."""
     center, held = _center(coupling), {place for _, place in coupling.held}
     largest = coupling.sine(center)
     least = MIN_SINE if largest >= MIN_SINE else 0.5 * largest
@@ -24,8 +25,24 @@ def reachable(coupling: Any, q: Sequence[float]) -> tuple[float, ...]:
         moved = [round(c + share * (x - c), 4) for x, c in zip(q, center, strict=True)]
         moved = closed(coupling, [center[n] if n in held else x for n, x in enumerate(moved)])
         if coupling.sine(moved) >= least:
+            if any(loop.can_be_crossed for loop in coupling.loops):
+                moved = [*_before_dead_points(coupling, center, moved, least)]
             return tuple(unit.get(n, x) for n, x in enumerate(moved))
     return tuple(unit.get(n, x) for n, x in enumerate(center))
+
+
+def _before_dead_points(
+    coupling: Any, center: Sequence[float], q: Sequence[float], least: float
+) -> Sequence[float]:
+    """The last positions on the way from the centre to q before one with a smaller sine."""
+    way = [b - a for a, b in zip(center, q, strict=True)]
+    steps, last = int(max(map(abs, way)) / NEAR) + 1, center
+    for k in range(1, steps):
+        place = [round(a + k / steps * w, 4) for a, w in zip(center, way, strict=True)]
+        if coupling.sine(place) < least:
+            return last
+        last = place
+    return q
 
 
 def closed(coupling: Any, q: Sequence[float]) -> list[float]:
@@ -47,6 +64,8 @@ CONVERGED: Final = 1e-14
 """The last step of Newton's method (rad or m)."""
 FEW: Final = 40
 """How many positions are tried for a larger sine than `WEAK`."""
+NEAR: Final = 0.1
+"""The largest step between positions at which dead points are looked for (rad or m)."""
 STEPS_TO_CENTER: Final = 32
 """How many positions are tried between one drawn at random and the centre."""
 

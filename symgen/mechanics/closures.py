@@ -161,6 +161,11 @@ class PlanarLoop(KinematicLoop):
         """The bodies whose joints slide."""
         return {h.body for chain in self.chains for h in chain if h.direction is not None}
 
+    @property
+    def can_be_crossed(self) -> bool:
+        """Whether both dependent joints turn and have positions in closed form."""
+        return not (self.closure.newton or self.sliding & {*self.dependent})
+
     def positions(self, x: Positions) -> dict[int, Any]:
         """The positions of the dependent joints from those of the others in the loop."""
         places = {h.body: (k, n) for k, c in enumerate(self.chains) for n, h in enumerate(c)}

@@ -58,6 +58,12 @@ class KinematicLoop(ABC):
         return GOOD_SINE
 
     @property
+    def can_be_crossed(self) -> bool:
+        """Whether the positions of both assemblies may meet at a dead point that both can pass, as
+        those of a parallelogram and of the same links crossed do."""
+        return False
+
+    @property
     @abstractmethod
     def size(self) -> float:
         """The length of its longest link (m)."""

@@ -1,4 +1,4 @@
-"""The robots of robots/ with closed loops: geometry of their mechanisms, energy, operation counts."""
+"""The robots of robots/ with closed loops: geometry of their mechanisms, operation counts."""
 
 from functools import cache
 from math import cos, hypot, sin
@@ -121,20 +121,3 @@ def test_coordinates_and_operations(
     arm = robot(name)
     assert arm.velocities == coordinates
     assert arm.trace("forward_dynamics").counts.total <= operations
-
-
-@pytest.mark.parametrize("name", ["excavator", "palletiser", "five_bar", "ankle", "three_rrr"])
-def test_power_of_the_joint_forces_is_the_rate_of_the_energy(name: str) -> None:
-    """τ·q̇ against central differences of kinetic and potential energy along a motion."""
-    arm = robot(name).compile("inverse_dynamics", "kinetic_energy", "potential_energy")
-    n, rng, h = robot(name).dof, np.random.default_rng(1), 1e-5
-    starts = {"excavator": [0, 0.4, -1.2, 0], "five_bar": [-0.3, 0.2], "three_rrr": [0.03] * 3}
-    start = starts.get(name, [0.1] * n)
-    q, qd, qdd = np.array(start, float), rng.uniform(-1, 1, n), rng.uniform(-1, 1, n)
-
-    def energy(t: float) -> float:
-        at, rate = q + t * qd + t * t / 2 * qdd, qd + t * qdd
-        return float(arm.kinetic_energy(at, rate)[0] + arm.potential_energy(at)[0])
-
-    power = float(arm.inverse_dynamics(q, qd, qdd) @ qd)
-    assert power == pytest.approx((energy(h) - energy(-h)) / (2 * h), rel=1e-6, abs=1e-6)
