@@ -92,14 +92,16 @@ def passes(*command: str, runner: Sequence[str] = ()) -> Judge:
     """The self-test, compiled by `command`, finds nothing wrong."""
 
     def judge(made: Written, work: Path) -> None:
-        silent(*command, f"-I{made.folder}", *made.sources, "-o", "selftest", cwd=work)
+        sources = *made.sources, *made.libraries
+        silent(*command, f"-I{made.folder}", *sources, "-o", "selftest", cwd=work)
         run(*runner, work / "selftest", cwd=work)
 
     return judge
 
 
 def alone(made: Written, work: Path) -> None:
-    """The module's shared library has no open end, with the C library left out."""
+    """The module's shared library has no open end, with the C library left out; square roots are
+    those of the math library."""
     silent(
         "gcc",
         "-std=c99",
@@ -110,10 +112,15 @@ def alone(made: Written, work: Path) -> None:
         "-Wl,--no-undefined",
         f"-I{made.folder}",
         *made.own,
+        *made.libraries,
         "-o",
         "alone.so",
         cwd=work,
     )
+
+
+ROOTS = {"sqrt", "sqrtf", "atan", "atanf"}
+"""What a module calls of the math library: the roots and angles of closed loops."""
 
 
 def pure(made: Written, work: Path) -> None:
@@ -126,6 +133,7 @@ def pure(made: Written, work: Path) -> None:
     }
     shared = {name for letter, name in symbols if letter.isupper() and letter != "U"}
     foreign = {name for letter, name in symbols if letter == "U"} - shared
+    foreign -= ROOTS if made.libraries else set()
     bare = {name for name in shared if not name.startswith(f"{made.module.name}_")}
     state = {name for letter, name in symbols if letter in "bBdDC"}
     complaints = {"foreign": foreign, "without prefix": bare, "writable": state}

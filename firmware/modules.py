@@ -75,6 +75,11 @@ class Written:
         """The sources that go into firmware: all but the self-test."""
         return [p for p in self.sources if not p.name.endswith("_selftest.c")]
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """What it is linked with: the math library, if it takes square roots."""
+        return ("-lm",) if any(f.math for f in self.functions) else ()
+
 
 def _short(value: object) -> str:
     return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
@@ -114,6 +119,7 @@ GAUNTLET = (
     Sample("quadruped", {"scalar": "float", "quantities": DERIVATIVES[1:], "optimize": "size"}),
     Sample("pendulum", {"scalar": "float", "controllers": (*CONTROLLERS, LOWER)}),
     Sample("ur5", {"controllers": ("computed_torque", "momentum_observer")}),
+    looped("ankle", "float"),
+    looped("five_bar", "double"),
 )
-"""The modules that every host check judges: without square roots, for which their link needs a
-library."""
+"""The modules that every host check judges."""

@@ -210,7 +210,7 @@ static int try_forward_dynamics(int state)
     int bad = 0;
     quadruped_real w[261];
     quadruped_real got_qdd[18];
-    bad += (int)quadruped_forward_dynamics(in_q[state], in_qd[state], in_tau[state], w, got_qdd);
+    bad += (quadruped_forward_dynamics(in_q[state], in_qd[state], in_tau[state], w, got_qdd) == QUADRUPED_STATUS_OK) ? 0 : 1;
     bad += wrong(got_qdd, want_qdd[state], MOST_FORWARD_DYNAMICS_QDD, steps_forward_dynamics_qdd[state], 18);
     return bad;
 }

@@ -167,3 +167,20 @@ def test_base_parameters_are_the_rank_of_the_regressor(name: str, count: int) ->
     system = parameters.regroups["minimal"].system((), None)
     assert len(independent_parameters(system).keys) == count
     assert int((sizes > 1e-10 * sizes[0]).sum()) == count
+
+
+def test_links_between_joints_of_the_platform_have_base_parameters_of_their_own() -> None:
+    """The delta robot's arms, crosses, rods and platform have 37; the two links between the slides
+    of its platform add the masses that move along x and along x and y. A model of it whose platform
+    hangs on a rod by two joints, with one link between them, has 38 for the same reason."""
+    tree = open_tree("delta with rods")
+    rows = np.concatenate(
+        [
+            tree.regressor(state["q"], state["qd"], state["qdd"])
+            for state in states("delta with rods", 30)
+        ]
+    )
+    joints = [*tree.tree.names][1:]
+    kept = [k for k in range(rows.shape[1]) if joints[k // 10] not in ("x", "y")]
+    sizes = np.linalg.svd(rows[:, kept], compute_uv=False)
+    assert int((sizes > 1e-10 * sizes[0]).sum()) == BASE_PARAMETERS["delta with rods"] - 2 == 37
