@@ -195,11 +195,11 @@ def _equations(
             ]
             matrix[k] = [sum(column, ZERO) for column in zip(*rows, strict=True)]
             left[k] = strut.gap(there)[0]
-        elif isinstance(place, UnitAngle):
+        elif loop is not None and isinstance(place, UnitAngle):
             turn = x[body - 1] - place
             left[k] = 2.0 * (turn.applied("sin") / (1.0 + turn.applied("cos")))
         else:
-            left[k] = x[body - 1] - place
+            left[k] = coordinate(x[body - 1] - place)
     return matrix, left
 
 

@@ -120,7 +120,10 @@ def robot_of(name: str) -> symgen.Robot:
     ("name", "motors", "quantity"),
     [(name, motors, q) for name, motors in GROUPS.items() for q in QUANTITIES]
     + [("stewart", LEGS, "motor_torques"), ("ankle", "m0", "joint_step")]
-    + [("rods", "motor_left,motor_right", "joint_step")],
+    + [
+        ("rods", "motor_left,motor_right", "joint_step"),
+        ("excavator", "q4,q5", "joint_step"),
+    ],
 )
 def test_groups_of_motors_equal_the_reference(name: str, motors: str, quantity: str) -> None:
     robot, rng = robot_of(name), np.random.default_rng(7)
