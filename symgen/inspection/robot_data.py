@@ -108,6 +108,7 @@ def _loop(model: RigidBodyModel, row: ListedLoop) -> Data:
         "from": list(row.others),
         "branch": row.closure.branch,
         "equations": row.equations,
+        "gaps": list(row.gaps),
     }
 
 

@@ -12,6 +12,7 @@ from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledTex
 from symgen.inspection.robot_data import Data
 from symgen.jobs.publish import OutputFile
 from symgen.mechanics.base_parameters import latex_name, latex_sum
+from symgen.mechanics.joint_listing import left_out
 from symgen.mechanics.model import PARAMETER_NAMES
 
 SIGNS: Final = {
@@ -70,7 +71,7 @@ def _loops(data: Data) -> Iterator[ReportTable | Cell]:
     rows = []
     for x in data["closed_loops"]:
         joints = ", ".join(x["determines"]), ", ".join(x["from"])
-        equations = f"{len(x['determines'])} of {x['equations']}"
+        equations = f"{len(x['determines'])} of {x['equations']}{left_out(x['gaps'])}"
         rows.append((x["name"], x["type"], *joints, f"{x['branch']:+d}", equations))
     title = f"closed loops: {n} independent coordinates{by}"
     yield ReportTable(title, head, ["independent equations"], rows)
@@ -81,7 +82,7 @@ def _loops(data: Data) -> Iterator[ReportTable | Cell]:
 def tree_lines(data: Data) -> Iterator[str]:
     """The tree of bodies with their joints, coordinates and cut joints, a line each."""
     ends: dict[str, list[str]] = {}
-    for x in data["closed_loops"]:
+    for x in (x for x in data["closed_loops"] if x["type"] != "polynomial"):
         for k, link in enumerate(x["links"]):
             ends.setdefault(link, []).append(f"{x['name']} to {x['links'][1 - k]}")
     names = {b["name"] for b in data["bodies"]}

@@ -6,7 +6,15 @@ from typing import Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.joint_listing import coupling_text, listed_joints, listed_motors, rotor_of
+from symgen.mechanics.joint_listing import (
+    coupling_text,
+    left_out,
+    listed_joints,
+    listed_loops,
+    listed_motors,
+    polynomial_text,
+    rotor_of,
+)
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import RigidBodyModel, is_nonzero
 from symgen.tracing.robot import ParametricModel
@@ -61,13 +69,21 @@ def joints(model: RigidBodyModel) -> list[str]:
 
 
 def _followers(model: RigidBodyModel) -> Iterator[str]:
-    for closure in model.closures:
-        *others, last = (model.body(i).joint.name for i in closure.dependent)
+    for row in listed_loops(model):
+        *others, last = row.dependent
+        if row.closure.polynomial:
+            yield (
+                f"Joint {last} has no coordinate: {last} = {polynomial_text(model, row.closure)}. "
+                f"The force on it acts on {row.others[0]}, multiplied by the derivative."
+            )
+            continue
         names = f"joints {', '.join(others)} and {last}" if others else f"joint {last}"
+        off, count = left_out(row.gaps), len(row.dependent)
+        equations = f" Of its {row.equations} equations, {count} count{off}." if off else ""
         yield (
-            f"Closed loop {closure.name} determines {names}, on the assembly "
-            f"of branch {closure.branch:+d}. They have no coordinates; the forces on them act on "
-            "the joints that move them. At a state that the loop cannot reach, and at a dead "
+            f"Closed loop {row.closure.name} determines {names}, on the assembly of branch "
+            f"{row.closure.branch:+d}.{equations} They have no coordinates; the forces on them act "
+            "on the joints that move them. At a state that the loop cannot reach, and at a dead "
             "point, functions fail as they do where a mass matrix is not positive definite."
         )
     followers = [joint for joint in listed_joints(model) if joint.leader]

@@ -1,20 +1,23 @@
 """The joints of a robot as in its file, whatever bodies they consist of, their rotors, and its
 closed loops."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.cut_joints import CUT_JOINTS
-from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS
+from symgen.mechanics.kinematic_loop import KinematicLoop
+from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS, joints_of
 from symgen.mechanics.model import (
     Body,
     Closure,
     RigidBodyModel,
     constant_of_velocity,
     is_nonzero,
-    paths_of,
 )
+from symgen.mechanics.spatial_geometry import cut_sides
+from symgen.numbers.scalar import plain
 from symgen.text import shown
 
 
@@ -87,13 +90,13 @@ def _rows(model: RigidBodyModel, firsts: Iterable[int]) -> list[ListedJoint]:
 
 def coupling_text(model: RigidBodyModel, body: Body) -> str:
     """The coupling of a body as text, such as ``0.8 near + 0.01``; empty if it follows no other.
-    Of a joint that a closed loop determines it names the loop."""
+    Of a joint that a closed loop determines it names the loop, or has the polynomial."""
     if body.follows is None:
         return ""
     if not body.follows.terms:
         number = model.bodies.index(body) + 1
-        name = next(c.name for c in model.closures if number in c.dependent)
-        return f"closed loop '{shown(name)}'"
+        closure = next(c for c in model.closures if number in c.dependent)
+        return polynomial_text(model, closure) or f"closed loop '{shown(closure.name)}'"
     (first, factor), *others = body.follows.terms
     if not factor and not others:
         return "no joint, because it is fixed"
@@ -104,6 +107,16 @@ def coupling_text(model: RigidBodyModel, body: Body) -> str:
         text += f" {'-' if by < 0 else '+'} {times}{model.body(number).joint.name}"
     offset = body.follows.offset
     return text + (f" {'-' if offset < 0 else '+'} {abs(offset)!r}" if offset else "")
+
+
+def polynomial_text(model: RigidBodyModel, closure: Closure) -> str:
+    """A polynomial of a joint's position as text, such as ``0.1 + 0.5 near^2``; empty if the
+    closure has none."""
+    name = model.body(closure.bodies[1]).joint.name
+    powers = ("", f" {name}", *(f" {name}^{k}" for k in range(2, len(closure.polynomial))))
+    pairs = [(a, power) for a, power in zip(closure.polynomial, powers, strict=False) if a]
+    text = " ".join(f"{'-' if a < 0 else '+'} {abs(a)!r}{power}" for a, power in pairs)
+    return text.removeprefix("+ ") if text[:1] != "-" else f"-{text[2:]}"
 
 
 def joint_of_velocity(model: RigidBodyModel, velocity: str) -> ListedJoint:
@@ -158,29 +171,54 @@ def index_range(indices: tuple[int, ...]) -> str:
 @dataclass(frozen=True, slots=True)
 class ListedLoop:
     """A closed loop: its cut joint, the names of the joints that it determines and of the others,
-    and the number of equations of the cut joint."""
+    and the number of equations of the cut joint. `gaps` are how far equations that depend on the
+    others are from 0 (m; rad or differences of a cosine) where the loop closes."""
 
     closure: Closure
     dependent: tuple[str, ...]
     others: tuple[str, ...]
     equations: int
+    gaps: tuple[float, float] = (0.0, 0.0)
 
     @property
     def kind(self) -> str:
-        """Whether it is planar or spatial."""
+        """Whether it is planar or spatial, or a polynomial."""
+        if self.closure.polynomial:
+            return "polynomial"
         return "planar" if len(self.dependent) == PLANAR_UNKNOWNS else "spatial"
+
+
+LEAST_GAP: Final = 1e-9
+"""The least gap of an equation that is not one of rounding errors (mm or rad)."""
+
+
+def left_out(gaps: Sequence[float]) -> str:
+    """The `gaps` of a loop as the end of a sentence; empty where they are rounding errors."""
+    pairs = ((1e3 * gaps[0], "mm"), (gaps[1], "rad"))
+    sizes = [f"{x:.2g} {unit}" for x, unit in pairs if x > LEAST_GAP]
+    return f", the others are {' and '.join(sizes)} off" if sizes else ""
+
+
+def _gaps(model: RigidBodyModel, closure: Closure, loop: KinematicLoop) -> tuple[float, float]:
+    sample = loop.sample
+    gaps = cut_sides(model, closure).gap({**sample, **loop.positions(sample)})
+    sizes, count = [abs(plain(x)) for x in gaps], CUT_JOINTS[closure.joint].lengths
+    return max(sizes[:count], default=0.0), max(sizes[count:], default=0.0)
 
 
 def listed_loops(model: RigidBodyModel) -> list[ListedLoop]:
     """The loops, each after those that determine joints of its chains."""
-    rows = []
+    rows, loops = [], {c: loop for loop in coupling_of(model).loops for c in loop.closures}
     for closure in model.closures:
-        bodies = [i for path in paths_of(model, closure.bodies) for i in path]
+        bodies = joints_of(model, closure)
         dependent, others = (
             tuple(model.body(i).joint.name for i in bodies if (i in closure.dependent) is chosen)
             for chosen in (True, False)
         )
-        rows.append(ListedLoop(closure, dependent, others, CUT_JOINTS[closure.joint].rows))
+        count = CUT_JOINTS[closure.joint].rows
+        left = count > len(dependent)
+        gaps = _gaps(model, closure, loops[closure]) if left else (0.0, 0.0)
+        rows.append(ListedLoop(closure, dependent, others, count, gaps))
     return rows
 
 

@@ -5,10 +5,11 @@ from collections.abc import Collection, Sequence
 from itertools import chain, combinations
 from typing import Final
 
-from symgen.mechanics.kinematic_loop import KinematicLoop
+from symgen.mechanics.kinematic_loop import KinematicLoop, LoopError
 from symgen.mechanics.leg_positions import LEG
 from symgen.mechanics.loop_geometry import planar_loop
 from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
+from symgen.mechanics.polynomial_loop import PolynomialLoop
 from symgen.mechanics.spatial_geometry import spatial_loop
 
 PLANAR_UNKNOWNS: Final = 2
@@ -19,6 +20,10 @@ def loop_of(model: RigidBodyModel, group: Sequence[Closure]) -> KinematicLoop:
     """The loop of the closures of a group. Raises LoopError where its positions have no closed form
     and are not the user's."""
     first = group[0]
+    if any(closure.polynomial for closure in group):
+        if len(group) > 1:
+            raise LoopError("a joint that follows a polynomial is moved by a joint that it moves")
+        return PolynomialLoop(first, model.body(first.bodies[0]).joint.type.unit == "rad")
     if len(group) == 1 and not first.newton and len(first.dependent) == PLANAR_UNKNOWNS:
         return planar_loop(model, first)
     return spatial_loop(model, group)
@@ -27,7 +32,7 @@ def loop_of(model: RigidBodyModel, group: Sequence[Closure]) -> KinematicLoop:
 def groups(model: RigidBodyModel, closures: Sequence[Closure]) -> list[list[Closure]]:
     """The closures, each after those that determine joints of its chains; closures that determine
     each other's joints are one group."""
-    reads = {c.name: {i for path in paths_of(model, c.bodies) for i in path} for c in closures}
+    reads = {c.name: {*joints_of(model, c)} for c in closures}
     before = {
         c.name: {d.name for d in closures if d is not c and reads[c.name].intersection(d.dependent)}
         for c in closures
@@ -48,10 +53,18 @@ def groups(model: RigidBodyModel, closures: Sequence[Closure]) -> list[list[Clos
     return found
 
 
+def joints_of(model: RigidBodyModel, closure: Closure) -> list[int]:
+    """The bodies of the joints that a closure relates."""
+    if closure.polynomial:
+        return [*closure.bodies]
+    return [i for path in paths_of(model, closure.bodies) for i in path]
+
+
 def branches(closure: Closure) -> tuple[int, ...]:
     """The assemblies of a closure: two, or four of a spatial leg, whose two signs are that of the
-    branch and whether it is ±1 or ±2. Positions of the user tell the assembly themselves."""
-    if closure.newton:
+    branch and whether it is ±1 or ±2. Positions of the user tell the assembly themselves, and a
+    polynomial has one value."""
+    if closure.newton or closure.polynomial:
         return (1,)
     return (1, -1, 2, -2) if len(closure.dependent) == LEG else (1, -1)
 

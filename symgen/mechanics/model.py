@@ -139,15 +139,14 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """A cut joint, which closes a loop between two bodies (0: the base): it joins a frame on the
-    body `bodies[0]` to a frame on the body `bodies[1]`. The origins of the frames are `points` (m)
-    and their rotation matrices `rotations`, in the frames of the bodies. `joint` is the type of the
+    """A cut joint, which closes a loop between two `bodies` (0: the base): it joins frames on them
+    with the origins `points` (m) and the rotation matrices `rotations`. `joint` is the type of the
     cut joint, a key of `symgen.mechanics.cut_joints.CUT_JOINTS`; for ``distance``, `length` is the
-    constant distance of the two points (m).
+    constant distance of the points (m); for ``polynomial`` the position of the first body's joint
+    has these coefficients in that of the second's, the constant one first.
 
     The loop determines the coordinates of the bodies `dependent`, whose `follows` has no terms.
-    `branch` (±1, for legs also ±2) tells which assembly is meant. With `newton` the positions of
-    the dependent joints have no closed form and are positions of the user."""
+    `branch` (±1, of legs also ±2) is the assembly. With `newton` their positions are the user's."""
 
     name: str
     bodies: tuple[int, int]
@@ -158,6 +157,7 @@ class Closure:
     rotations: tuple[Matrix3, Matrix3] = (IDENTITY, IDENTITY)
     length: float = 0.0
     newton: bool = False
+    polynomial: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,11 +61,13 @@ def _of_closures(bodies: Sequence[Body], closures: Sequence[Closure]) -> str | N
             return f"has a closure '{shown(closure.name)}' of a body that does not exist"
         if abs(closure.branch) not in (1, 2):
             return f"has a closure '{shown(closure.name)}' with a branch other than ±1 and ±2"
-        if closure.joint not in CUT_JOINTS:
+        cut = CUT_JOINTS.get(closure.joint)
+        if cut is None or cut.polynomial != bool(closure.polynomial):
             return f"has a closure '{shown(closure.name)}' of an unknown type"
         if not all(map(_proper, closure.rotations)):
             return f"has a closure '{shown(closure.name)}' with a matrix that is not a rotation"
-        numbers = (closure.length, *(x for point in closure.points for x in point))
+        points = (x for point in closure.points for x in point)
+        numbers = (closure.length, *points, *closure.polynomial)
         if any(abs(x) > MAX_NUMBER for x in numbers):
             return f"has a closure '{shown(closure.name)}' with a number beyond {MAX_NUMBER:g}"
     determined = sorted(i for closure in closures for i in closure.dependent)

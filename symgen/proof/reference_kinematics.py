@@ -14,6 +14,7 @@ from symgen.mechanics.spatial import scale_constant as multiple
 from symgen.numbers.caching import IdentityCache
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.reference_loops import (
+    LoopMotion,
     with_loop_accelerations,
     with_loop_positions,
     with_loop_rates,
@@ -33,14 +34,15 @@ from symgen.proof.reference_model import (
 
 @dataclass(frozen=True)
 class BodyInWorld:
-    """A body in the world: axes, origin, and the axis of its joint with how fast the body turns
-    about it and slides along it at unit rate."""
+    """A body in the world: axes, origin, and of its joint the axis, how fast the body turns about
+    and slides along it at unit rate, and the coordinate."""
 
     axes: Rows
     place: Vector
     z: Vector = ZERO_VECTOR
     turn: Scalar = ZERO
     slide: Scalar = ZERO
+    coordinate: Scalar = ZERO
 
     @cached_property
     def screw(self) -> tuple[Vector, Vector]:
@@ -234,14 +236,9 @@ def body_accelerations(robot: ReferenceModel, x: JointTrajectory) -> list[Scalar
     if not robot.loops:
         return accelerations
     poses, rates = body_poses(robot, x.positions), body_rates(robot, x.positions, x.qd)
-
-    def velocity(i: int, point: Vector) -> Vector:
-        parts = (poses[k].twist(point)[1].scaled(rates[k - 1]) for k in robot.path(i))
-        return sum(parts, ZERO_VECTOR)
-
     motions = _motions_at(robot, x, rates, accelerations)
-    solved = with_loop_accelerations(robot.loops, poses, motions, accelerations, velocity)
-    return _following(robot, solved)
+    motion = LoopMotion(poses, rates, accelerations, motions, robot.path)
+    return _following(robot, with_loop_accelerations(robot.loops, motion))
 
 
 def velocity_matrix(robot: ReferenceModel, x: JointPositions) -> Sequence[Sequence[Scalar]] | None:
@@ -317,7 +314,8 @@ def _placed(
         z = matvec(frame.axes, part.axis)
         fixed = kind.balanced or kind.turn is ZERO
         axes = frame.axes if fixed else matmul(frame.axes, rotation(part.axis, kind.turn * q))
-        return BodyInWorld(axes, frame.place + z.scaled(kind.slide * q), z, kind.turn, kind.slide)
+        place = frame.place + z.scaled(kind.slide * q)
+        return BodyInWorld(axes, place, z, kind.turn, kind.slide, q)
     frame = Frame(before.axes, before.place)
     if part.at == 0:
         four = x.q[part.place + places : part.place + places + 4]

@@ -4,6 +4,7 @@ give the start of the iteration, which tells the assembly apart, and nothing els
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.cut_joints import CUT_JOINTS, CutJoint
 from symgen.mechanics.kinematic_loop import as_number
-from symgen.mechanics.model import Closure
+from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -35,10 +36,7 @@ class ReferenceLoop:
 
     @classmethod
     def of(
-        cls,
-        closure: Closure,
-        paths: tuple[Sequence[int], Sequence[int]],
-        vector: Callable[..., Any],
+        cls, closure: Closure, model: RigidBodyModel, vector: Callable[..., Any]
     ) -> "ReferenceLoop":
         """The loop of a closure; `vector` makes a vector of the reference of three numbers."""
         first, second = (vector(point) for point in closure.points)
@@ -50,9 +48,74 @@ class ReferenceLoop:
             (one, two),
             CUT_JOINTS[closure.joint],
             length,
-            paths,
+            paths_of(model, closure.bodies),
             closure.dependent,
         )
+
+    def gaps(self, poses: "Poses") -> list[Scalar]:
+        """The equations, each 0 where the loop closes."""
+        return _gaps(self, _Ends.at(self, poses))
+
+    def columns(self, poses: "Poses") -> dict[int, list[Scalar]]:
+        """The rates of the equations at unit rate of each joint."""
+        return columns(self, poses)
+
+    def second_rates(self, motion: "LoopMotion") -> list[Scalar]:
+        """The second rates of the equations."""
+        pairs = [*zip(self.bodies, ends(self, motion.poses), strict=True)]
+        moved = [motion.motions[i] for i in self.bodies]
+        at = _Ends.at(
+            self,
+            motion.poses,
+            v=_two(motion.velocity(i, p) for i, p in pairs),
+            w=_two(m.w for m in moved),
+            a=_two(m.acceleration(p) for m, (_, p) in zip(moved, pairs, strict=True)),
+            wd=_two(m.wd for m in moved),
+        )
+        return _second_rates(self, at)
+
+
+@dataclass(frozen=True)
+class ReferencePolynomial:
+    """The joint of a body whose position is a polynomial of that of another one: of each power of
+    the position the exponent and the coefficient."""
+
+    bodies: tuple[int, int]
+    terms: Sequence[tuple[int, Scalar]]
+
+    @property
+    def dependent(self) -> tuple[int, ...]:
+        """The body whose coordinate it determines."""
+        return self.bodies[:1]
+
+    def _sum(self, poses: "Poses", order: int) -> Scalar:
+        """A derivative of the polynomial, by the powers of the position."""
+        x = poses[self.bodies[1]].coordinate
+        parts = (
+            prod((a, *range(n - order + 1, n + 1), *[x] * (n - order)))
+            for n, a in self.terms
+            if n >= order
+        )
+        return sum(parts, ZERO)
+
+    def gaps(self, poses: "Poses") -> list[Scalar]:
+        """How far the joint is from the polynomial."""
+        return [poses[self.bodies[0]].coordinate - self._sum(poses, 0)]
+
+    def columns(self, poses: "Poses") -> dict[int, list[Scalar]]:
+        """The rate of that at unit rate of each joint."""
+        follower, leader = self.bodies
+        return {follower: [1], leader: [-self._sum(poses, 1)]}
+
+    def second_rates(self, motion: "LoopMotion") -> list[Scalar]:
+        """The second rate of that."""
+        (follower, leader), poses = self.bodies, motion.poses
+        rate, a = motion.rates[leader - 1], motion.accelerations
+        bent = self._sum(poses, 2) * rate * rate + self._sum(poses, 1) * a[leader - 1]
+        return [a[follower - 1] - bent]
+
+
+Loop = ReferenceLoop | ReferencePolynomial
 
 
 Poses = Mapping[int, Any]
@@ -154,13 +217,13 @@ def columns(loop: ReferenceLoop, poses: Poses) -> dict[int, list[Scalar]]:
 class _System:
     """The Jacobian of the equations of all loops: for each loop the columns of its joints."""
 
-    loops: Sequence[ReferenceLoop]
+    loops: Sequence[Loop]
     by: Sequence[Mapping[int, Sequence[Scalar]]]
 
     @classmethod
-    def at(cls, loops: Sequence[ReferenceLoop], poses: Poses) -> "_System":
+    def at(cls, loops: Sequence[Loop], poses: Poses) -> "_System":
         """The Jacobian at poses of the bodies."""
-        return cls(loops, [columns(loop, poses) for loop in loops])
+        return cls(loops, [loop.columns(poses) for loop in loops])
 
     def gap(self, rates: Sequence[Scalar]) -> list[list[Scalar]]:
         """The rates of the equations at rates of the joints."""
@@ -201,7 +264,7 @@ def _solution(matrix: list[list[Scalar]], right: list[Scalar]) -> list[Scalar]:
 
 
 def with_loop_positions(
-    loops: Sequence[ReferenceLoop],
+    loops: Sequence[Loop],
     start: Sequence[Scalar],
     poses_at: Callable[[Sequence[Scalar]], Poses],
 ) -> list[Scalar]:
@@ -210,15 +273,13 @@ def with_loop_positions(
     x = list(start)
     for _ in range(ITERATIONS):
         poses = poses_at(x)
-        gaps = [_gaps(loop, _Ends.at(loop, poses)) for loop in loops]
+        gaps = [loop.gaps(poses) for loop in loops]
         for i, change in _System.at(loops, poses).balanced(gaps).items():
             x[i - 1] = x[i - 1] + change
     return x
 
 
-def with_loop_rates(
-    loops: Sequence[ReferenceLoop], poses: Poses, rates: Sequence[Scalar]
-) -> list[Scalar]:
+def with_loop_rates(loops: Sequence[Loop], poses: Poses, rates: Sequence[Scalar]) -> list[Scalar]:
     """The rates of all bodies, of which those that loops determine are given as ZERO."""
     out, system = list(rates), _System.at(loops, poses)
     for i, rate in system.balanced(system.gap(out)).items():
@@ -226,30 +287,27 @@ def with_loop_rates(
     return out
 
 
-def with_loop_accelerations(
-    loops: Sequence[ReferenceLoop],
-    poses: Poses,
-    motions: Mapping[int, Any],
-    accelerations: Sequence[Scalar],
-    velocity: Callable[[int, Vector], Vector],
-) -> list[Scalar]:
-    """The accelerations of all bodies, of which those that loops determine are given as ZERO;
-    `motions` are those of the bodies at these accelerations, and `velocity` is that of a body's
-    particle at a point."""
-    out, gaps = list(accelerations), []
-    for loop in loops:
-        points, moved = ends(loop, poses), [motions[i] for i in loop.bodies]
-        pairs = [*zip(loop.bodies, moved, points, strict=True)]
-        at = _Ends.at(
-            loop,
-            poses,
-            v=_two(velocity(i, p) for i, _, p in pairs),
-            w=_two(m.w for m in moved),
-            a=_two(m.acceleration(p) for _, m, p in pairs),
-            wd=_two(m.wd for m in moved),
-        )
-        gaps.append(_second_rates(loop, at))
-    for i, x in _System.at(loops, poses).balanced(gaps).items():
+@dataclass(frozen=True)
+class LoopMotion:
+    """A motion in which the accelerations that loops determine are ZERO: poses, rates and
+    accelerations of the joints, motions of the bodies, and the bodies that carry one."""
+
+    poses: Poses
+    rates: Sequence[Scalar]
+    accelerations: Sequence[Scalar]
+    motions: Mapping[int, Any]
+    path: Callable[[int], Iterable[int]]
+
+    def velocity(self, i: int, point: Vector) -> Vector:
+        """The velocity of a body's particle at a point."""
+        parts = (self.poses[k].twist(point)[1].scaled(self.rates[k - 1]) for k in self.path(i))
+        return sum(parts, ZERO_VECTOR)
+
+
+def with_loop_accelerations(loops: Sequence[Loop], motion: LoopMotion) -> list[Scalar]:
+    """The accelerations of all bodies."""
+    out, gaps = [*motion.accelerations], [loop.second_rates(motion) for loop in loops]
+    for i, x in _System.at(loops, motion.poses).balanced(gaps).items():
         out[i - 1] = x
     return out
 

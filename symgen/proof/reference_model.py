@@ -11,12 +11,12 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.model import Body, Link, RigidBodyModel, paths_of
+from symgen.mechanics.model import Body, Link, RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.proof.reference_loops import ReferenceLoop, loop_start
+from symgen.proof.reference_loops import Loop, ReferenceLoop, ReferencePolynomial, loop_start
 
 Rows = tuple[Vector, Vector, Vector]
 Number = Callable[[float], Scalar]
@@ -108,7 +108,7 @@ class ReferenceModel:
     gravity: Vector
     velocities: int
     positions: int
-    loops: tuple[ReferenceLoop, ...] = ()
+    loops: tuple[Loop, ...] = ()
     """The closed loops, in the order in which they are solved."""
     followers: tuple[tuple[int, tuple[tuple[int, Scalar], ...]], ...] = ()
     """The rotors of joints that loops determine: the body, and the bodies that it follows with
@@ -189,7 +189,11 @@ def reference_model(model: RigidBodyModel, number: Number) -> ReferenceModel:
         coupling.velocities,
         coupling.positions,
         tuple(
-            ReferenceLoop.of(c, paths_of(model, c.bodies), lambda p: Vector(*map(exact, p)))
+            ReferencePolynomial(
+                c.bodies, tuple((n, number(a)) for n, a in enumerate(c.polynomial) if a)
+            )
+            if c.polynomial
+            else ReferenceLoop.of(c, model, lambda p: Vector(*map(exact, p)))
             for c in model.closures
         ),
         tuple(

@@ -301,12 +301,15 @@ class Builder:
         rpy_second: Numbers = ZEROS,
         length: float = 0.0,
         newton: bool = False,
+        polynomial: Iterable[float] = (),
     ) -> "Builder":
         """Close a loop by a `joint` between a frame on the link `first`, at the point `at_first`
         (m, link axes) with the orientation `rpy_first` (rad), and one on the link `second`. The
         type of the joint is ``ball``, ``revolute`` (about the z axes), ``universal`` (about z of
         the first frame and y of the second), ``fixed``, ``point_on_line`` (on the z axis of the
-        first frame) or ``distance`` (of `length`, in m).
+        first frame) or ``distance`` (of `length`, in m). With ``polynomial``, `first` and `second`
+        are joints: the position of the first one is the `polynomial` (the constant coefficient
+        first) of that of the second.
 
         `dependent` names the joints whose coordinates the loop determines; by default they are
         those farthest from the link that carries both chains. `branch` (1 or -1, for spatial legs
@@ -321,7 +324,7 @@ class Builder:
         }
         entries |= {"dependent": dependent, "branch": branch, "joint": joint}
         entries |= {"rpy_first": rpy_first, "rpy_second": rpy_second, "length": length}
-        entries |= {"newton": newton}
+        entries |= {"newton": newton, "polynomial": polynomial}
         line, label = self._line_of("loop", name), f"loop '{shown(name)}'"
         self._loops.append(loop_of(label, line, name, entries))
         return self

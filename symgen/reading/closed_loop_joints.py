@@ -10,7 +10,12 @@ from dataclasses import replace
 from itertools import chain
 
 from symgen.errors import Notice, OptionError, RobotError, SymgenError
-from symgen.mechanics.joint_listing import gruebler_mobility, listed_loops
+from symgen.mechanics.joint_listing import (
+    gruebler_mobility,
+    left_out,
+    listed_loops,
+    polynomial_text,
+)
 from symgen.mechanics.kinematic_loop import LoopError
 from symgen.mechanics.loop_groups import (
     PLANAR_UNKNOWNS,
@@ -51,7 +56,7 @@ def _closures(
     """The closures of a tree, and the optional loops that are left open with the reasons. Raises
     RobotError."""
     closures, left = list[Closure](), list[tuple[LoopElement, str]]()
-    for loop in part.robot.loops:
+    for loop in sorted(part.robot.loops, key=lambda loop: not loop.polynomial):
         try:
             ends = _ends(part, model, loop)
             if ends is not None:
@@ -89,18 +94,30 @@ def _ends(
     part: RobotSubtree, model: RigidBodyModel, loop: LoopElement
 ) -> tuple[tuple[int, int], tuple[Pose, Pose]] | None:
     """The two bodies of a loop and the frame of the cut joint on each; None if the part has neither
-    of the links. Raises RobotError for a link that does not exist or is excluded."""
+    of the links, or joints of a polynomial. Raises RobotError for a link that does not exist or is
+    excluded."""
+    kind, elements = ("joint", part.robot.joints) if loop.polynomial else ("link", part.robot.links)
     places = {link.name: (0, link.pose) for link in model.base}
     places |= {link.name: (i, link.pose) for i, b in enumerate(model.bodies, 1) for link in b.links}
-    known = [link.name for link in part.robot.links]
+    if loop.polynomial:
+        single = ((i, b.joint) for i, b in enumerate(model.bodies, 1))
+        places = {j.name: (i, Pose()) for i, j in single if j.type.has_one_coordinate}
+    known = [element.name for element in elements]
     for name in loop.links:
         if name not in known:
             raise _error(
-                part.robot, loop, f"no link is called '{shown(name)}'; {hint(name, known)}"
+                part.robot, loop, f"no {kind} is called '{shown(name)}'; {hint(name, known)}"
             )
     missing = [name for name in loop.links if name not in places]
     if len(missing) == len(loop.links):
         return None
+    if missing and loop.polynomial:
+        raise _error(
+            part.robot,
+            loop,
+            f"joint '{shown(missing[0])}' is fixed here or has several coordinates; a polynomial "
+            "is of two joints with one coordinate each",
+        )
     if missing:
         raise _error(
             part.robot,
@@ -123,7 +140,7 @@ def _closure(
 ) -> Closure:
     """The closure of a loop, with its dependent joints and its branch; `shared` joints belong to
     other loops too. Raises RobotError."""
-    paths = paths_of(model, ends[0])
+    paths = ([ends[0][0]], list[int]()) if loop.polynomial else paths_of(model, ends[0])
     taken = {i for closure in before for i in closure.dependent}
     free = [[i for i in path if i not in taken and model.body(i).follows is None] for path in paths]
     points, rotations = (
@@ -138,16 +155,24 @@ def _closure(
         rotations=rotations,
         length=loop.length,
         newton=loop.newton,
+        polynomial=loop.polynomial,
     )
     if loop.dependent:
         named = [_dependent(robot, model, loop, name, [*chain(*free)]) for name in loop.dependent]
         choices = [tuple(sorted(named))]
     else:
         kept = {i for i in chain(*free) if model.body(i).joint.name in loop.independent}
-        choices = dependent_choices(free, loop.joint, kept)
+        choices = [(i,) for i in free[0]] if loop.polynomial else []
+        choices = choices or dependent_choices(free, loop.joint, kept)
         if loop.newton:
             far = farthest_first(free, [*kept, *shared])
             choices = [_newton_dependent(robot, model, loop, closure, far)] if far else []
+    if not choices and loop.polynomial:
+        raise _error(
+            robot,
+            loop,
+            f"joint '{shown(loop.links[0])}' follows others already; remove one of both",
+        )
     if not choices:
         raise _error(
             robot,
@@ -298,15 +323,21 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
     loops = {loop.name: loop for loop in part.robot.loops}
     for row in listed_loops(model):
         mobility = f"the robot has {model.dof} independent coordinate{'s' * (model.dof != 1)}"
+        what = (
+            f"closes a {row.kind} loop that determines joints {quoted(row.dependent)} from "
+            f"{quoted(row.others)} on branch {row.closure.branch:+d}"
+        )
+        if row.closure.polynomial:
+            what = f"{quoted(row.dependent)} = {polynomial_text(model, row.closure)}"
         if row.equations > len(row.dependent):
             mobility = (
                 f"{len(row.dependent)} of the {row.equations} equations of its cut joint are "
-                f"independent; {mobility}, and {gruebler_mobility(model)} by Grübler's formula"
+                f"independent{left_out(row.gaps)}; {mobility}, and {gruebler_mobility(model)} by "
+                "Grübler's formula"
             )
         yield part.robot.notice(
             "note",
-            f"closes a {row.kind} loop that determines joints {quoted(row.dependent)} from "
-            f"{quoted(row.others)} on branch {row.closure.branch:+d}; {mobility}",
+            f"{what}; {mobility}",
             loops[row.closure.name].line or None,
             loops[row.closure.name].label,
         )

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.cut_joints import CUT_JOINTS
-from symgen.mechanics.model import RigidBodyModel, paths_of
+from symgen.mechanics.loop_groups import joints_of
+from symgen.mechanics.model import RigidBodyModel
 from symgen.options.kinds import table_of
 from symgen.reading.description import RobotDescription
 from symgen.reading.loop_elements import LoopElement
@@ -17,11 +18,14 @@ from symgen.text import hint, quoted, shown
 
 KEYS: Final = (
     *("name", "first", "second", "at_first", "at_second", "dependent", "branch"),
-    *("joint", "rpy_first", "rpy_second", "length", "newton"),
+    *("joint", "rpy_first", "rpy_second", "length", "newton", "polynomial"),
 )
 """The keys of a loop, which are the arguments of `symgen.Builder.close`."""
-FRAMELESS: Final = ("ball", "distance")
-"""Cut joints that hold points only."""
+UNUSED: Final = {
+    **dict.fromkeys(("ball", "distance"), KEYS[8:10]),
+    "polynomial": (*KEYS[3:5], *KEYS[8:10], "newton"),
+}
+"""The keys without effect of cut joints that hold points only, or no frames."""
 
 
 def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopElement:
@@ -41,8 +45,10 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
         raise OptionError(
             f"{label}: joint is {shown(repr(joint), 40)}; give one of {', '.join(CUT_JOINTS)}"
         )
-    unused = [key for key, turn in zip(KEYS[8:10], turns, strict=True) if any(turn)]
-    if unused and joint in FRAMELESS:
+    values = dict(zip(KEYS[3:5], points, strict=True)) | dict(zip(KEYS[8:10], turns, strict=True))
+    given = [key for key, value in values.items() if any(value)] + ["newton"] * (newton is True)
+    unused = [key for key in given if key in UNUSED.get(joint, ())]
+    if unused:
         raise OptionError(f'{label}: {unused[0]} has no effect for joint = "{joint}"; remove it')
     if not isinstance(newton, bool):
         raise OptionError(f"{label}: newton is {shown(repr(newton), 40)}; give true or false")
@@ -52,6 +58,13 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
     if joint != "distance" and size:
         raise OptionError(
             f'{label}: length is that of joint = "distance", not of {joint}; remove it'
+        )
+    listed = as_list(f"{label}: polynomial", entries.get("polynomial", ()))
+    coefficients = tuple(as_number(f"{label}: polynomial", a) for a in listed)
+    if (joint == "polynomial") != any(coefficients[1:]):
+        raise OptionError(
+            f'{label}: joint = "polynomial" and polynomial = [...], the coefficients from the '
+            "constant one to that of the highest power, belong together; give both or none"
         )
     return LoopElement(
         name,
@@ -64,6 +77,7 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
         rotations=(rotation_from_rpy(turns[0]), rotation_from_rpy(turns[1])),
         length=size,
         newton=newton,
+        polynomial=coefficients,
     )
 
 
@@ -92,7 +106,9 @@ CHANGES: Final = frozenset({"name", "dependent", "branch", "newton"})
 
 def _changed(loop: LoopElement, entries: dict[str, Any]) -> LoopElement:
     """A loop of the file with its dependent joints, its branch and its method by an option."""
-    ends = {"first": loop.links[0], "second": loop.links[1]}
+    ends: dict[str, Any] = {"first": loop.links[0], "second": loop.links[1]}
+    if loop.polynomial:
+        ends |= {"joint": loop.joint, "polynomial": loop.polynomial}
     given = loop_of(f"--loop '{shown(loop.name)}'", loop.line, loop.name, ends | entries)
     return replace(
         loop,
@@ -116,7 +132,8 @@ def _of_option(entries: dict[str, Any]) -> LoopElement:
     for key in (key for key in entries if key not in KEYS):
         raise OptionError(f"{label}: no key is called '{shown(key)}'; {hint(key, KEYS, len(KEYS))}")
     for key in (key for key in KEYS[:3] if not isinstance(entries.get(key), str)):
-        what = "name of the loop" if key == "name" else "name of a link"
+        part = "joint" if entries.get("joint") == "polynomial" else "link"
+        what = "name of the loop" if key == "name" else f"name of a {part}"
         raise OptionError(f'{label}: needs {key}, the {what}; give {key} = "..."')
     return loop_of(label, 0, entries["name"], entries)
 
@@ -125,9 +142,7 @@ def check_independent(model: RigidBodyModel, names: Sequence[str]) -> None:
     """Raises OptionError for a joint of ``--independent`` that is in no closed loop, or whose
     coordinate a loop determines."""
     loops = {
-        closure: [
-            model.body(i).joint.name for path in paths_of(model, closure.bodies) for i in path
-        ]
+        closure: [model.body(i).joint.name for i in joints_of(model, closure)]
         for closure in model.closures
     }
     for name in names:

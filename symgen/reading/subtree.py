@@ -244,7 +244,11 @@ def extract_subtree(robot: RobotDescription, root: str | None, tip: str | None) 
         drives=tuple(drive for drive in robot.drives if drive.joint in names),
         tilts=((part.root, rotation_in_world(part)),),
         transmissions=tuple(t for t in robot.transmissions if names.issuperset(t.joints)),
-        loops=tuple(loop for loop in robot.loops if {*part.links}.issuperset(loop.links)),
+        loops=tuple(
+            loop
+            for loop in robot.loops
+            if (names if loop.polynomial else {*part.links}).issuperset(loop.links)
+        ),
     )
 
 

@@ -157,7 +157,9 @@ def joint_step(x: States, joint: str) -> DecimalArray:
         motor = x.given["q_m"][..., k]
         loop = next((loop for loop in loops if body in loop.dependent), None)
         away = body_coordinate(x.mechanism, body, positions) - motor
-        rod = None if loop is None else _rod_equation(x, loop, body, motor)
+        rod = None
+        if isinstance(loop, ReferenceLoop):
+            rod = _rod_equation(x, loop, body, motor)
         if rod is not None:
             left[..., k], matrix[..., k, :] = rod
         elif loop is not None and x.robot.model.body(body).freedom.turn is not ZERO:

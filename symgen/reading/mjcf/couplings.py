@@ -5,8 +5,11 @@ constraints that have no effect. Actuators are motors, whose angles are the leng
 transmissions."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+
+from symgen.numbers.decimals import exact
 from symgen.reading.description import (
     JointElement,
     LinearFunction,
@@ -39,8 +42,10 @@ def coupled(
     unused: dict[str, list[str]] = {}
     loops = list[LoopElement]()
     for i, kind in _active(robot):
-        ends = (int(ids[i]) for ids in (robot.model.eq_obj1id, robot.model.eq_obj2id))
-        if kind == "joint" or (
+        ends = [int(ids[i]) for ids in (robot.model.eq_obj1id, robot.model.eq_obj2id)]
+        if kind == "joint" and ends[1] >= 0 and robot.model.eq_data[i][2:5].any():
+            loops.append(_polynomial(robot, i, *ends))
+        elif kind == "joint" or (
             kind == "tendon"
             and all(fixed_tendon_length(robot, k) is not None for k in ends if k >= 0)
         ):
@@ -79,6 +84,28 @@ def _loop(robot: CompiledMjcf, i: int, kind: str) -> LoopElement:
         optional=True,
         joint=CUT_JOINTS[kind],
         rotations=(rotation_from_quaternion(*one), rotation_from_quaternion(*other)),
+    )
+
+
+def _polynomial(robot: CompiledMjcf, i: int, first: int, second: int) -> LoopElement:
+    """A joint whose position is a polynomial of that of another one, about their positions in the
+    file, here about 0 in the decimals of the file."""
+    (name, _, y), (leader, _, x) = (_coordinate(robot, "joint", k) for k in (first, second))
+    coefficients, zero = list[Any](), exact(0.0)
+    for a in reversed(robot.model.eq_data[i][:5].tolist()):
+        by_x, by_start = [zero, *coefficients], [*(exact(-x) * c for c in coefficients), zero]
+        coefficients = [b + c for b, c in zip(by_x, by_start, strict=True)]
+        coefficients[0] += exact(a)
+    coefficients[0] += exact(y)
+    label, nowhere = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i), (0.0, 0.0, 0.0)
+    return LoopElement(
+        label,
+        robot.line("joint", label),
+        (name, leader),
+        (nowhere, nowhere),
+        optional=True,
+        joint="polynomial",
+        polynomial=tuple(np.trim_zeros(_floats(coefficients), "b")),
     )
 
 
