@@ -188,6 +188,8 @@ def closed_loop(rng: Random) -> Case:
         closing = [] if element else ["--loop", loops.option(rng, made)]
     if rng.random() < 0.15:
         closing += ["--independent", rng.choice(made.joints)]
+    if rng.random() < 0.15:
+        closing += ["--loop", loops.polynomial(rng, made)]
     names = Names(made.joints, made.links)
     command = rng.choice(("check", "generate", "generate", "generate", "inspect", "ops"))
     more = {"generate": ["-o", "out"], "ops": ["--quantity", "all"]}.get(command, [])

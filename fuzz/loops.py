@@ -167,6 +167,16 @@ def option(rng: Random, made: Mechanism) -> str:
     return f'name="pin", first="{first}", second="{second}", {", ".join(at)}, {kind}{more}'
 
 
+def polynomial(rng: Random, made: Mechanism) -> str:
+    """A joint at a polynomial of another one, as ``--loop``."""
+    first, second = rng.choice(made.joints), rng.choice(made.joints)
+    coefficients = [round(rng.uniform(-0.5, 0.5), 2) for _ in range(rng.choice((2, 3, 5)))]
+    return (
+        f'name="tie", joint="polynomial", first="{first}", second="{second}", '
+        f"polynomial={coefficients}"
+    )
+
+
 WHICH: Final = ("first", "second")
 
 

@@ -61,6 +61,8 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
         )
     listed = as_list(f"{label}: polynomial", entries.get("polynomial", ()))
     coefficients = tuple(as_number(f"{label}: polynomial", a) for a in listed)
+    if joint == "polynomial" and entries["first"] == entries["second"]:
+        raise OptionError(f"{label}: first and second are the same joint; name two joints")
     if (joint == "polynomial") != any(coefficients[1:]):
         raise OptionError(
             f'{label}: joint = "polynomial" and polynomial = [...], the coefficients from the '

@@ -109,6 +109,7 @@ def test_an_option_is_the_constraint_of_the_file() -> None:
         (ROLL % "0.1", "belong together"),
         ('name="x", first="arm", second="shin", polynomial=[0, 1]', "belong together"),
         (ROLL % "0, 0, 1" + ", at_first=[1, 0, 0]", "at_first has no effect"),
+        ((ROLL % "0, 0, 1").replace('"d"', '"a"'), "are the same joint"),
         (ROLL % "0, 0, 1" + ", newton=true", "newton has no effect"),
         ((ROLL % "0, 0, 1").replace('"d"', '"shin"'), "no joint is called 'shin'"),
         (
