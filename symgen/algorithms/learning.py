@@ -117,6 +117,7 @@ def _reference_regressor(
     start={"P": START_VARIANCE},
     packed=("P",),
 )(
+    closed_loops=True,
     loops=("base_regressor",),
     inputs=("q", "qd", "qdd", "tau", "beta_hat", "P", "forget"),
     needs_inertia=False,

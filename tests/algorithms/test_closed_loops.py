@@ -251,13 +251,19 @@ def test_a_loop_that_leaves_no_joint_is_refused() -> None:
 
 def test_unreachable_states_give_a_status() -> None:
     """Two rods that are too short to meet: no function that depends on the loop gives numbers."""
-    compiled = symgen.Robot(five_bar()).compile("inverse_dynamics", "mass_matrix")
+    least_squares = "recursive_least_squares"
+    compiled = symgen.Robot(five_bar()).compile("inverse_dynamics", "mass_matrix", least_squares)
     assert coupling_of(robot("five-bar").model).sine([pi, 0.0]) == 0.0
     assert np.isfinite(compiled.mass_matrix([0.0, 0.0])).all()
     with pytest.raises(np.linalg.LinAlgError, match="mass_matrix"):
         compiled.mass_matrix([pi, 0.0])
     with pytest.raises(np.linalg.LinAlgError, match="inverse_dynamics"):
         compiled.inverse_dynamics([pi, 0.0], [0.0, 0.0], [0.0, 0.0])
+    learning = compiled.recursive_least_squares
+    motion, start, variances = np.zeros((3, 2)), np.zeros(7), np.eye(7)[np.tril_indices(7)]
+    assert np.isfinite(learning([0.0, 0.0], *motion, start, variances, [0.99])[0]).all()
+    with pytest.raises(np.linalg.LinAlgError, match=least_squares):
+        learning([pi, 0.0], *motion, start, variances, [0.99])
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ ROBOTS: dict[str, Any] = {
 WRENCHES = [name for name in LINK_QUANTITIES if name.startswith("joint_wrench")]
 FORCES = [*WRENCHES, "joint_wrenches", "wrench_regressor"]
 STEPS = ["inverse_kinematics_step", "inverse_kinematics"]
-IN_LOOPS_OF_C = ["recursive_least_squares"]
 ROWS = QUANTITIES | LINK_QUANTITIES
 SUPPORTED = [name for name, row in ROWS.items() if any(f.closed_loops for f in row.formulations)]
 ALL = [name for name in SUPPORTED if name not in FORCES]
@@ -89,11 +88,10 @@ def compare(name: str, quantity: str) -> None:
         assert np.abs(values - numbers).max(initial=0) <= 1e-11 * max(np.abs(numbers).max(), 1e-3)
 
 
-@pytest.mark.parametrize("quantity", [*FORCES, *STEPS, *IN_LOOPS_OF_C])
+@pytest.mark.parametrize("quantity", [*FORCES, *STEPS])
 def test_what_loops_do_not_have_is_refused(quantity: str) -> None:
     """Forces in a loop depend on those of the cut joint, which planar loops do not determine; steps
-    of inverse kinematics can leave the positions at which loops close; C of least squares has no
-    status."""
+    of inverse kinematics can leave the positions at which loops close."""
     name = quantity if quantity in QUANTITIES else f"{quantity}:q2"
     if quantity in ("wrench_regressor", *STEPS):
         name = f"{quantity}:left_rod"

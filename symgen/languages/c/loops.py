@@ -15,7 +15,7 @@ from typing import Final
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.algorithms.inverse_kinematics import ITERATIONS
 from symgen.algorithms.registry import Quantity
-from symgen.compiler.passes import counts
+from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import ColumnLoop, Output, Program, Ref
 from symgen.languages.c.expressions import c_printer
 from symgen.languages.c.options import aim_of
@@ -71,7 +71,8 @@ def _part(module: Module, d: FunctionDescription, quantity: str, name: str) -> C
     (out,) = read.program.outputs
     result = Argument("out", out.name, out.shape, "what the loops go through", "")
     arguments = (*(a for a in d.ins if a.name in read.inputs), result)
-    part = replace(d, name=name, arguments=arguments, program=read.program, pivots=())
+    tested = pivots(read.program, divisions=False) if d.pivots else ()
+    part = replace(d, name=name, arguments=arguments, program=read.program, pivots=tested)
     return static_function(module, part, "part{}" if name == "front" else name + "_part{}")
 
 
