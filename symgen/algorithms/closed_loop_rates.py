@@ -15,6 +15,7 @@ from symgen.algorithms.closed_loops import (
     masses,
     on_user,
     only,
+    placed,
     rate,
     second_rate,
     slopes,
@@ -77,26 +78,22 @@ _registered("rate", rate)
 _registered("second_rate", second_rate)
 
 
-def _at(system: CanonicalModel, q: Coordinates, *rates: Coordinates) -> list[Coordinates]:
-    return [system.coupling.body_positions(q), *rates]
-
-
 @on_user("mass_matrix_gradient", source=FORWARD)
 def mass_matrix_gradient(system: CanonicalModel, *at: Coordinates) -> list[Scalar]:
     """∂M_ij/∂q_k at [i, j, k]."""
-    return slopes(masses, system, _at(system, *at), 0)
+    return slopes(masses, system, placed(system, *at), 0)
 
 
 @on_user("gravity_gradient", source=FORWARD)
 def gravity_gradient(system: CanonicalModel, *at: Coordinates) -> list[Scalar]:
     """∂g_i/∂q_k at [i, k]."""
-    return slopes(weights, system, _at(system, *at), 0)
+    return slopes(weights, system, placed(system, *at), 0)
 
 
 @on_user("coriolis_matrix_gradient", source=FORWARD)
 def coriolis_matrix_gradient(system: CanonicalModel, *at: Coordinates) -> tuple[list[Scalar], ...]:
     """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each."""
-    return tuple(slopes(CORIOLIS, system, _at(system, *at), k) for k in (0, 1))
+    return tuple(slopes(CORIOLIS, system, placed(system, *at), k) for k in (0, 1))
 
 
 @_of_whole("coriolis_matrix_newton_euler_gradient")
@@ -104,7 +101,7 @@ def coriolis_matrix_newton_euler_gradient(
     system: CanonicalModel, *at: Coordinates
 ) -> tuple[list[Scalar], ...]:
     """∂C_ij/∂q_k and ∂C_ij/∂q̇_k of the second factorisation, n x n x n each."""
-    return tuple(slopes(NEWTON_EULER, system, _at(system, *at), k) for k in (0, 1))
+    return tuple(slopes(NEWTON_EULER, system, placed(system, *at), k) for k in (0, 1))
 
 
 @on_user("inverse_dynamics_second_derivatives", source=FORWARD)
@@ -112,7 +109,7 @@ def inverse_dynamics_second_derivatives(
     system: CanonicalModel, *at: Coordinates
 ) -> tuple[list[Scalar], ...]:
     """∂(∂τ_i/∂q_j)/∂q_k, ∂²τ_i/∂q̇_j∂q̇_k, ∂²τ_i/∂q_j∂q̇_k and ∂M_ik/∂q_j at [i, j, k]."""
-    flow, n = _at(system, *at), system.coupling.velocities
+    flow, n = placed(system, *at), system.coupling.velocities
     inertia = slopes(masses, system, flow[:1], 0)
     swapped = [inertia[(i * n + k) * n + j] for i, j, k in product(range(n), repeat=3)]
     return (*(_mixed(system, flow, a, b) for a, b in ((0, 0), (1, 1), (0, 1))), swapped)
@@ -153,7 +150,7 @@ def centroidal_momentum_gradient(
         a, n = MOMENTUM(system, x), len(qd)
         return [dot(a[k * n : k * n + n], qd) for k in range(6)]
 
-    return slopes(momentum, system, _at(system, q), 0)
+    return slopes(momentum, system, placed(system, q), 0)
 
 
 def _register_frame(axes: str, jacobian: Term) -> None:
@@ -175,7 +172,7 @@ def _register_frame(axes: str, jacobian: Term) -> None:
     @_of_whole(f"frame_hessian_{axes}")
     def hessian(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
         """∂J/∂q, 6 x n x n."""
-        return slopes(of(link), system, _at(system, q), 0)
+        return slopes(of(link), system, placed(system, q), 0)
 
 
 for _axes, _row in AXES.items():
@@ -195,4 +192,4 @@ def joint_wrench_derivatives(
         rates, accelerations = state.coupling.body_rates(qd), state.coupling.body_accelerations(qdd)
         return joint_wrench(state, x, rates, accelerations, joint=joint)
 
-    return tuple(slopes(wrench, system, _at(system, *at), k) for k in range(len(at)))
+    return tuple(slopes(wrench, system, placed(system, *at), k) for k in range(len(at)))

@@ -44,6 +44,11 @@ Flow = Sequence[Coordinates]
 along the user's coordinates."""
 
 
+def placed(system: CanonicalModel, q: Coordinates, *rates: Coordinates) -> list[Coordinates]:
+    """The arguments of a term at positions of the user."""
+    return [system.coupling.body_positions(q), *rates]
+
+
 def displaced(
     system: CanonicalModel, x: Coordinates, change: Coordinates, level: int = 1
 ) -> list[Any]:
@@ -80,7 +85,7 @@ def slopes(term: Term, system: CanonicalModel, at: Flow, k: int) -> list[Scalar]
 def change(term: Term, system: CanonicalModel, flow: Flow) -> list[Scalar]:
     """The derivative of a term along changes of its arguments: `flow` has these and then those."""
     count = len(flow) // 2
-    at = [system.coupling.body_positions(flow[0]), *flow[1:count]]
+    at = placed(system, *flow[:count])
     return tangents(term(system, *varied(system, at, flow[count:])))
 
 
@@ -92,7 +97,7 @@ def rate(term: Term, system: CanonicalModel, *flow: Coordinates) -> list[Scalar]
 
 def second_rate(term: Term, system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """The second rate of a term along a motion, of which `flow` has two derivatives more."""
-    at, count = [system.coupling.body_positions(flow[0]), *flow[1:]], len(flow) - 1
+    at, count = placed(system, *flow), len(flow) - 1
     moving = varied(system, at[:count], at[1:])
     again = varied(system, moving[: count - 1], moving[1:], 2)
     return tangents(tangents(term(system, *again), 2))
@@ -163,20 +168,18 @@ def felt(
 
 
 @on_user("inverse_dynamics_vjp", source=REVERSE)
-def inverse_dynamics_vjp(
-    system: CanonicalModel, q: Coordinates, *rest: Coordinates
-) -> tuple[list[Scalar], ...]:
+def inverse_dynamics_vjp(system: CanonicalModel, *inputs: Coordinates) -> tuple[list[Scalar], ...]:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
-    *rates, lam = rest
-    return tuple(felt(system, (system.coupling.body_positions(q), *rates), lam))
+    *at, lam = inputs
+    return tuple(felt(system, placed(system, *at), lam))
 
 
 @on_user("inverse_dynamics_hessian", source=f"{REVERSE}, of slopes")
-def inverse_dynamics_hessian(system: CanonicalModel, q: Coordinates, *rest: Coordinates) -> Four:
+def inverse_dynamics_hessian(system: CanonicalModel, *inputs: Coordinates) -> Four:
     """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
     q̈, each n x n with a row for the first."""
-    *rates, lam = rest
-    return second_derivatives(system, (system.coupling.body_positions(q), *rates), lam)
+    *at, lam = inputs
+    return second_derivatives(system, placed(system, *at), lam)
 
 
 def second_derivatives(system: CanonicalModel, at: Flow, lam: Coordinates) -> Four:
