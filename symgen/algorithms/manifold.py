@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Protocol
 
+from symgen.errors import OptionError
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows, twist_from_rates
 from symgen.mechanics.rigid_motion import matvec, transpose
@@ -295,7 +296,13 @@ def _charts(coupling: Coupling) -> Iterator[Chart]:
 
 
 def moved(coupling: Coupling, q: Coordinates, v: Coordinates) -> list[Scalar]:
-    """q ⊕ v of the user's coordinates."""
+    """q ⊕ v of the user's coordinates. Raises OptionError where Newton's method gives some of
+    them."""
+    if coupling.held:
+        raise OptionError(
+            "a step moves positions of closed loops that have no closed form; choose dependent "
+            "joints that have one"
+        )
     positions: list[Scalar] = [ZERO] * coupling.positions
     for chart in charts(coupling):
         at = [q[k] for k in chart.places], [v[k] for k in chart.rates]

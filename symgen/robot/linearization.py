@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from symgen import api
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
+from symgen.mechanics.closing_positions import closed
 from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows, twist_from_rates
 from symgen.mechanics.model import RigidBodyModel
@@ -33,20 +34,35 @@ def vector(name: str, values: Any, size: int, default: Any) -> Numbers:
 
 
 def normalized(model: RigidBodyModel, q: Numbers) -> Numbers:
-    """The positions with normalized quaternions. Raises OptionError for a quaternion of zeros."""
-    unit = q.copy()
-    for four in coupling_of(model).quaternions:
+    """The positions with normalized quaternions, and with the loops closed whose positions Newton's
+    method gives. Raises OptionError for a quaternion of zeros and where a loop does not close."""
+    unit, coupling = q.copy(), coupling_of(model)
+    for four in coupling.quaternions:
         length = float(np.linalg.norm(unit[four]))
         if not length:
             raise OptionError("q has a quaternion of zeros; give 0, 0, 0, 1 for no rotation")
         unit[four] /= length
+    if coupling.held:
+        unit = np.array(closed(coupling, unit.tolist()))
+        if np.abs(np.array(coupling.closer(unit.tolist())[1], float)).max() > CLOSED:
+            raise OptionError(
+                "the closed loops do not close from these positions; give nearer ones"
+            )
     return unit
+
+
+CLOSED = 1e-9
+"""The largest gap of a loop that Newton's method has closed (m)."""
 
 
 def rates(model: RigidBodyModel, q: Numbers, v: Numbers) -> Numbers:
     """The rates of the positions: velocities, and for a joint with a quaternion x, y, z, w turned
     by R the rates R v and ½ (x, y, z, w)(ω, 0) of its twist (v, ω) in the body's axes."""
     coupling, qd = coupling_of(model), np.zeros(len(q))
+    if coupling.held:
+        at, _ = coupling.at(q.tolist())
+        for body, place in coupling.held:
+            qd[place] = plain(at.drives[body - 1].rate(v.tolist()))
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
         if not isinstance(joint, BodyAxesJoint):
             for term in drive.terms:  # of the user's own coordinates, whatever they move

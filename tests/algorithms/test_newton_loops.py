@@ -98,9 +98,25 @@ def test_corrections_by_newton_have_few_operations() -> None:
     assert symgen.Robot(four_bar(newton=True)).trace("loop_closure").counts.total <= 93
 
 
-def test_what_moves_positions_is_refused() -> None:
+@pytest.mark.parametrize("quantity", ["step:euler", "step_jacobians:rk4", "integrate"])
+def test_what_moves_positions_is_refused(quantity: str) -> None:
     with pytest.raises(OptionError, match="closed loops"):
-        robot("ball").trace("step:euler")
+        robot("ball").trace(quantity)
+
+
+def test_simulated_positions_stay_closed() -> None:
+    """The motion of the four-bar linkage whose positions have a closed form."""
+    solved, explicit = symgen.Robot(four_bar(newton=True)), symgen.Robot(four_bar())
+    at, tau, qd, rough = [0.0, 0.05, 0.1], [3.0, 1.0, 0.2], [0.5, 3.0, -0.5], {"rtol": 1e-6}
+    motion = solved.simulate(0.1, [0.1, 0.1, -0.63, -0.94, 0.1], qd, tau, times=at, **rough)
+    wanted = explicit.simulate(0.1, [0.1, 0.1, 0.1], qd, tau, times=at, **rough)
+    assert motion.q[:, [0, 1, 4]] == pytest.approx(wanted.q, abs=1e-5)
+    coupling = coupling_of(solved.model)
+    gaps = [coupling.closer(q.tolist())[1] for q in motion.q]
+    assert np.abs(np.array(gaps, float)).max() < 1e-9
+    assert np.ptp(motion.q[:, 3]) > 0.1
+    with pytest.raises(OptionError, match="do not close from these positions"):
+        robot("fixed").simulate(0.1, [2.5] * 8)
 
 
 def test_positions_with_a_closed_form_stay_as_they_are() -> None:
