@@ -107,16 +107,16 @@ def second_derivatives(
 ) -> HessianBlocks:
     """All blocks of the bodies' joints."""
     moves = RobotMotion.of(system, q, (qd, qdd), lam)
-    fast = {i: x.scaled(2.0) for i, x in moves.rates.items()}
+    doubled_rates = {i: x.scaled(2.0) for i, x in moves.rates.items()}
     readings = {
         i: JointReadout.of(system.body(i).joint, moves.carrier[i].carrier, moves.virtual[i].carrier)
         for i in system.outward
     }
     out = HessianBlocks({}, {}, {}, {}, {}, {})
-    by_joint = zip(composites(system, q, fast), gathered(system, q, moves), strict=True)
+    by_joint = zip(composites(system, q, doubled_rates), gathered(system, q, moves), strict=True)
     for (j, *composite), (_, at) in by_joint:
         with system.section(j, "column"):
-            joint, read, axes = system.body(j).joint, readings[j], fast[j].joint
+            joint, read, axes = system.body(j).joint, readings[j], doubled_rates[j].joint
             out.first[j] = read.on(at.load, at.momentum, read.turning.dot(at.cross_moment))
             out.momentum[j] = joint.project(at.momentum)
             start = displaced(joint, composite, moves, j, at, axes)

@@ -63,7 +63,7 @@ def force_rate(joint: Freedom, composite: MovingBody, x: Motion) -> Force:
     return Force(force + acceleration.scaled(inertia.m), moment + h.cross(acceleration))
 
 
-def carried_along(joint: Freedom, load: Force) -> Force:
+def cross_force(joint: Freedom, load: Force) -> Force:
     """The load, turned and moved with the joint: S ×* f."""
     sigma, t = joint.S.w, joint.S.v
     return Force(sigma.cross(load.linear), sigma.cross(load.angular) + t.cross(load.linear))
@@ -108,20 +108,20 @@ def gradients(
     to it."""
     motion, moving = joint_motions(system, q, qd, qdd), velocities(system, q, qd)
     load, out = loads(system, q, motion), Gradients({}, {}, {})
-    fast = {i: x.scaled(2.0) for i, x in moving.items()}
+    doubled_rates = {i: x.scaled(2.0) for i, x in moving.items()}
     second = {i: _second_rate(system, i, motion[i], moving[i]) for i in system.outward}
-    for i, from_carrier, from_axes in composites(system, q, fast):
+    for i, from_carrier, from_axes in composites(system, q, doubled_rates):
         joint, alone = system.body(i).joint, len(system.bodies_of_joint(i)) == 1
         with system.section(i, "column"):
             rate = force_rate(joint, from_carrier, motion[i].carrier)
-            turned = carried_along(joint, load[i])
-            own_column = column(joint, from_axes, fast[i].joint).with_force(
+            turned = cross_force(joint, load[i])
+            own_column = column(joint, from_axes, doubled_rates[i].joint).with_force(
                 rate + turned if alone else rate
             )
-            climbing = own_column if alone else own_column.with_force(turned)
+            propagated = own_column if alone else own_column.with_force(turned)
             _diagonal(out, i, system.body(i), q[i - 1], own_column)
-            for j, at, _ in shift_to_ancestors(system, i, q, climbing):
-                _pair(out, i, j, system, fast[j].body, second[j], at)
+            for j, at, _ in shift_to_ancestors(system, i, q, propagated):
+                _pair(out, i, j, system, doubled_rates[j].body, second[j], at)
     return Gradients(out.dq, by_rates(system, out.dqd, out.m, qd), out.m)
 
 
@@ -168,7 +168,7 @@ def _pair(
     i: int,
     j: int,
     system: CanonicalModel,
-    fast: Twist,
+    doubled_rates: Twist,
     second: SecondRate,
     at: CoriolisColumn,
 ) -> None:
@@ -177,9 +177,9 @@ def _pair(
     joint = system.body(j).joint
     rate, displaced, *load = at.forces
     out.m[i, j] = out.m[j, i] = joint.project(at.momentum)
-    felt = displaced if j in system.bodies_of_joint(i) else sum(load, displaced)
-    out.dqd[j, i], out.dq[j, i] = joint.project(rate), joint.project(felt)
-    out.dqd[i, j], out.dq[i, j] = row_entry(joint, fast, at), second.on(at)
+    slope = displaced if j in system.bodies_of_joint(i) else sum(load, displaced)
+    out.dqd[j, i], out.dq[j, i] = joint.project(rate), joint.project(slope)
+    out.dqd[i, j], out.dq[i, j] = row_entry(joint, doubled_rates, at), second.on(at)
 
 
 def gradients_by_duals(

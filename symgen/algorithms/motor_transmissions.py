@@ -184,17 +184,17 @@ def _equations(
     for body, k in motors.places.items():
         place = UnitAngle.of(q_m[k]) if isinstance(x[body - 1], UnitAngle) else q_m[k]
         loop = next((loop for loop in motors.coupling.loops if body in loop.dependent), None)
-        strut = loop.strut(body) if loop is not None else None
-        if strut is not None:
+        constant_distance = loop.constant_distance(body) if loop is not None else None
+        if constant_distance is not None:
             there = {**dict(enumerate(x, 1)), body: place}
-            columns = strut.columns(there)
+            columns = constant_distance.columns(there)
             rows = [
                 [multiple(f, columns[b][0]) for f in velocity_row(at.drives[b - 1], len(matrix))]
                 for b in columns
                 if b != body
             ]
             matrix[k] = [sum(column, ZERO) for column in zip(*rows, strict=True)]
-            left[k] = strut.gap(there)[0]
+            left[k] = constant_distance.gap(there)[0]
         elif loop is not None and isinstance(place, UnitAngle):
             turn = x[body - 1] - place
             left[k] = 2.0 * (turn.applied("sin") / (1.0 + turn.applied("cos")))

@@ -11,10 +11,10 @@ from itertools import combinations_with_replacement
 from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twists
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressor_entries import (
-    at_momentary_rest,
-    of_velocities,
     regressor_columns_of_body,
     regressor_entries,
+    velocities_as_accelerations,
+    velocity_as_acceleration,
 )
 from symgen.algorithms.regressors import full, joint_entries
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -51,7 +51,7 @@ def mass_matrix_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Sc
     for b, columns in system.columns.items():
         with system.section(b, "inertia of unit parameters"):
             for (i, first), (j, second) in combinations_with_replacement(units[b].items(), 2):
-                read = regressor_columns_of_body(system, b, of_velocities(second))
+                read = regressor_columns_of_body(system, b, velocity_as_acceleration(second))
                 for p, x in zip(columns, read(first), strict=True):
                     entries[(i - 1) * n + j - 1, p] = entries[(j - 1) * n + i - 1, p] = x
     return full(entries, n * n, system.parameters)
@@ -130,7 +130,7 @@ def momentum_rate_regressor(
     point because that moves is across ṙ.)"""
     moving, zeros = twists(system, q, qd), [ZERO] * system.size
     moved = regressor_entries(
-        system, unit_twist_rates(system, q, moving), at_momentary_rest(moving)
+        system, unit_twist_rates(system, q, moving), velocities_as_accelerations(moving)
     )
     held = joint_entries(system, q, motions(system, q, zeros, zeros))
     entries = {at: moved.get(at, ZERO) - held.get(at, ZERO) for at in {**moved, **held}}

@@ -17,22 +17,22 @@ from symgen.numbers.scalar import Scalar
 CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
 
-def at_momentary_rest(twists: Mapping[int, Twist]) -> dict[int, Motion]:
+def velocities_as_accelerations(twists: Mapping[int, Twist]) -> dict[int, Motion]:
     """Velocities as if they were accelerations of bodies at rest: what finds momenta in them."""
-    return {i: of_velocities(twist) for i, twist in twists.items()}
+    return {i: velocity_as_acceleration(twist) for i, twist in twists.items()}
 
 
-def of_velocities(twist: Twist) -> Motion:
+def velocity_as_acceleration(twist: Twist) -> Motion:
     """The motion of one body at rest, whose accelerations are the velocities of its twist."""
     return Motion(a=twist.v, base=twist.w)
 
 
-def mixed(x: Motion, i: int, j: int) -> Scalar:
+def symmetric_part(x: Motion, i: int, j: int) -> Scalar:
     """Half of U_ij + U_ji."""
     return x.product(i, j) if x.true else 0.5 * (x.product(i, j) + x.product(j, i))
 
 
-def skew(x: Motion, k: int) -> Scalar:
+def skew_part(x: Motion, k: int) -> Scalar:
     """Half of U_ji - U_ij for a cycle (i, j, k)."""
     i, j = (k + 1) % 3, (k + 2) % 3
     return x.wd[k] if x.true else 0.5 * (x[j, i] - x[i, j])
@@ -43,14 +43,14 @@ def mass_entry(twist: Twist, x: Motion) -> Scalar:
     return twist.v.dot(x.a)
 
 
-def first_entry(twist: Twist, x: Motion, k: int) -> Scalar:
+def first_moment_entry(twist: Twist, x: Motion, k: int) -> Scalar:
     """The entry of a unit first moment along axis `k`."""
     i, j = (k + 1) % 3, (k + 2) % 3
     z, a = twist.w, x.a
     return twist.v.dot(x.column(k)) + (a[i] * z[j] - a[j] * z[i])
 
 
-def second_entry(twist: Twist, x: Motion, i: int, j: int) -> Scalar:
+def second_moment_entry(twist: Twist, x: Motion, i: int, j: int) -> Scalar:
     """The entry of a unit second moment of the axes `i` and `j`: i, or j next to i."""
     z, k = twist.w, 3 - i - j
     if i == j:
@@ -66,21 +66,21 @@ def regressor_columns_of_body(
     """The function that gives the power of a twist of body `i` in its x (both in its canonical
     frame) for each of its parameters: the users' ten, or of a rotor the inertia about its axis."""
     if i in system.rotors:
-        return ROTOR_READERS[system.body(i).joint.rotor_moment](x)
+        return ROTOR_ENTRIES[system.body(i).joint.rotor_moment](x)
     link_pose = system.link_pose(i)
     at_link = x.seen_in(link_pose)
     return lambda twist: inertial_parameter_entries(twist_at_frame(twist, link_pose), at_link)
 
 
-def _round_entry(z: Vector, x: Motion) -> Scalar:
+def _isotropic_entry(z: Vector, x: Motion) -> Scalar:
     """The entry of a body with unit inertia about all axes."""
     xx, yy, zz = (_spin_entry(z, x, *cycle) for cycle in CYCLES)
     return xx + yy + zz
 
 
-ROTOR_READERS: Final[dict[str, Callable[[Motion], Callable[[Twist], list[Scalar]]]]] = {
+ROTOR_ENTRIES: Final[dict[str, Callable[[Motion], Callable[[Twist], list[Scalar]]]]] = {
     "J": lambda x: lambda twist: [_spin_entry(twist.w, x, *CYCLES[2])],
-    "Jo": lambda x: lambda twist: [_round_entry(twist.w, x)],
+    "Jo": lambda x: lambda twist: [_isotropic_entry(twist.w, x)],
     "m": lambda x: lambda twist: [mass_entry(twist, x)],
 }
 """The reader of a rotor in its motion, by what its parameter is."""
@@ -105,21 +105,21 @@ def moment_entries(twist: Twist, x: Motion) -> list[Callable[[], Scalar]]:
     pairs = ((0, 0), (0, 1), (2, 0), (1, 1), (1, 2), (2, 2))
     return [
         lambda: mass_entry(twist, x),
-        *(partial(first_entry, twist, x, k) for k in range(3)),
-        *(partial(second_entry, twist, x, i, j) for i, j in pairs),
-        lambda: 0.5 * (second_entry(twist, x, 0, 0) + second_entry(twist, x, 1, 1)),
-        lambda: _round_entry(twist.w, x),
+        *(partial(first_moment_entry, twist, x, k) for k in range(3)),
+        *(partial(second_moment_entry, twist, x, i, j) for i, j in pairs),
+        lambda: 0.5 * (second_moment_entry(twist, x, 0, 0) + second_moment_entry(twist, x, 1, 1)),
+        lambda: _isotropic_entry(twist.w, x),
     ]
 
 
 def inertial_parameter_entries(twist: Twist, x: Motion) -> list[Scalar]:
     """An entry for each of the users' ten: the second moments as they make up the usual inertia."""
-    xy, yz, zx = (-second_entry(twist, x, i, j) for i, j, _ in CYCLES)
+    xy, yz, zx = (-second_moment_entry(twist, x, i, j) for i, j, _ in CYCLES)
     xx, yy, zz = (_spin_entry(twist.w, x, *cycle) for cycle in CYCLES)
-    first = (first_entry(twist, x, k) for k in range(3))
+    first = (first_moment_entry(twist, x, k) for k in range(3))
     return [mass_entry(twist, x), *first, xx, xy, zx, yy, yz, zz]
 
 
 def _spin_entry(z: Vector, x: Motion, i: int, j: int, k: int) -> Scalar:
     """The entry of a unit I_ii: half of S_jj + S_kk - S_ii."""
-    return z[i] * skew(x, i) + z[j] * mixed(x, i, k) - z[k] * mixed(x, i, j)
+    return z[i] * skew_part(x, i) + z[j] * symmetric_part(x, i, k) - z[k] * symmetric_part(x, i, j)

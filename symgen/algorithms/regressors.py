@@ -15,10 +15,10 @@ from symgen.algorithms.forward_kinematics import PotentialPerMass, potential_per
 from symgen.algorithms.motion import motions, twists, unit_twists
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressor_entries import (
-    at_momentary_rest,
     moment_entries,
     regressor_columns_of_body,
     regressor_entries,
+    velocities_as_accelerations,
 )
 from symgen.algorithms.requirements import check_outside_loops
 from symgen.mechanics.base_parameters import base_values
@@ -263,7 +263,7 @@ def _sensed(system: CanonicalModel, q: Coordinates, frame: LinkFrame) -> dict[in
 )
 def momentum_regressor(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """P with P π = M q̇, the generalised momentum, n x 10 n, row-major."""
-    entries = joint_entries(system, q, at_momentary_rest(twists(system, q, qd)))
+    entries = joint_entries(system, q, velocities_as_accelerations(twists(system, q, qd)))
     return full(entries, system.size, system.parameters)
 
 

@@ -12,7 +12,7 @@ from symgen.cli.options import JSON, with_options
 from symgen.errors import OptionError
 from symgen.text import hint, shown
 
-FIRST: Final = (
+FIRST_PAGES: Final = (
     "install",
     "tutorial",
     "usage",
@@ -45,7 +45,12 @@ def _titles() -> dict[str, str]:
         path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
     }
     names = [name for name in files if not name.startswith(SITE_ONLY)]
-    names.sort(key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name))
+    names.sort(
+        key=lambda name: (
+            FIRST_PAGES.index(name) if name in FIRST_PAGES else len(FIRST_PAGES),
+            name,
+        )
+    )
     texts = {name: files[name].read_text(encoding="utf-8") for name in names}
     headings = {name: re.search(r"^# (.*)$", text, re.MULTILINE) for name, text in texts.items()}
     return {name: heading[1].strip() if heading else "" for name, heading in headings.items()}

@@ -35,7 +35,7 @@ class Copy:
         """The outputs of the source by name, on the target."""
         source = self.source
         noted = source.names.keys() | source.fallback_names.keys() | source.positive.keys()
-        for title, indices in groupby(self.wanted(), source.sections.__getitem__):
+        for title, indices in groupby(self.nodes_to_copy(), source.sections.__getitem__):
             with self.target.section(title):
                 for index in indices:
                     self.value_map[index] = self.node(index)
@@ -46,7 +46,7 @@ class Copy:
             for out in self.source.outputs
         }
 
-    def wanted(self) -> Iterable[Index]:
+    def nodes_to_copy(self) -> Iterable[Index]:
         """The nodes that are written, in order."""
         return live_nodes(self.source)
 

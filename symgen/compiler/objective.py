@@ -80,7 +80,7 @@ class Arrivals:
         self.latency = {name: op.cycles[machine.name][0] for name, op in OPS.items()}
         self.times: list[float] = []
 
-    def so_far(self) -> Sequence[float]:
+    def arrival_times(self) -> Sequence[float]:
         """The times of all nodes that the tape has by now."""
         times, latency = self.times, self.latency
         for op, a, b in self.program.nodes[len(times) :]:
@@ -96,7 +96,7 @@ class Arrivals:
 @cached_analysis
 def cost(program: Program, machine: Processor) -> Cost:
     """The cost of a program's outputs."""
-    ready = Arrivals(program, machine).so_far()
+    ready = Arrivals(program, machine).arrival_times()
     ends = (ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None)
     work = sum(times * machine.busy(op) for op, times in operation_counts(program).items())
     return Cost(work, max(ends, default=0.0))
@@ -131,7 +131,7 @@ class _Balanced(Copy):
         self.arrivals = Arrivals(target, machine)
         self.step = machine.latency("add")
 
-    def wanted(self) -> Iterable[Index]:
+    def nodes_to_copy(self) -> Iterable[Index]:
         """All but sums on the way."""
         return (index for index in live_nodes(self.source) if index not in self.inner)
 
@@ -141,11 +141,11 @@ class _Balanced(Copy):
 
     def _sum(self, index: Index) -> Value:
         terms: list[Value] = []
-        ready = self.arrivals.so_far()
+        ready = self.arrivals.arrival_times()
         as_written = self._gather(index, False, terms, ready)
         times = [ready[x.node] for x in terms]
-        if _joined(times, self.step) >= as_written:
-            return self._written(index)
+        if _time_of_tree(times, self.step) >= as_written:
+            return self._as_written(index)
         heap = [(time, k) for k, time in enumerate(times)]
         heapq.heapify(heap)
         while len(heap) > 1:
@@ -170,10 +170,10 @@ class _Balanced(Copy):
             latest = max(latest, time)
         return latest + self.step
 
-    def _written(self, index: Index) -> Value:
+    def _as_written(self, index: Index) -> Value:
         """A sum as it stands."""
         op, *read = self.source.nodes[index]
-        a, b = (self._written(k) if k in self.inner else self.value_map[k] for k in read)
+        a, b = (self._as_written(k) if k in self.inner else self.value_map[k] for k in read)
         return self.target.value(a - b if op == "sub" else a + b)
 
 
@@ -188,7 +188,7 @@ def _trees(program: Program) -> tuple[AbstractSet[Index], AbstractSet[Index]]:
     return inner, outer
 
 
-def _joined(times: list[float], step: float) -> float:
+def _time_of_tree(times: list[float], step: float) -> float:
     """When a sum of what is ready at `times` is, pairs of the earliest first."""
     heap = [*times]
     heapq.heapify(heap)
@@ -239,7 +239,7 @@ class Objective:
             else cost(program, self.machine).work
         )
 
-    def shaped(self, program: Program) -> Program:
+    def rebalanced(self, program: Program) -> Program:
         """The program itself, or what a pass makes of it where that is better for this aim."""
         if self.name != "latency":
             return program

@@ -52,7 +52,7 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
     now = sum(function.counts.total for function in module.functions)
     try:
         rounded = other.robot(other.load()).regroups
-        same = spread(lambda f: retraced(f, rounded).shaped(job.aim), module.functions)
+        same = spread(lambda f: retraced(f, rounded).rebalanced(job.aim), module.functions)
         then = sum(function.counts.total for function in same)
     except SymgenError:  # the robot may be singular with rounded angles
         return notices

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.mechanics.kinematic_loop import MIN_SINE, SAMPLES, WEAK
+from symgen.mechanics.kinematic_loop import MIN_SINE, MIN_SINE_OF_POOR_LOOPS, SAMPLES
 from symgen.numbers.scalar import plain
 from symgen.text import shown
 
@@ -63,7 +63,7 @@ NEWTON_ITERATIONS: Final = 30
 CONVERGED: Final = 1e-14
 """The last step of Newton's method (rad or m)."""
 FEW: Final = 40
-"""How many positions are tried for a larger sine than `WEAK`."""
+"""How many positions are tried for a larger sine than `MIN_SINE_OF_POOR_LOOPS`."""
 NEAR: Final = 0.1
 """The largest step between positions at which dead points are looked for (rad or m)."""
 STEPS_TO_CENTER: Final = 32
@@ -84,13 +84,13 @@ def _center(coupling: Any) -> tuple[float, ...]:
     best = tuple(closed(coupling, [start.get(k, 0.0) for k in range(coupling.positions)]))
     sine, good = coupling.sine(best), min(loop.good_sine for loop in coupling.loops)
     for k in range(SAMPLES):
-        if sine >= good or (k >= FEW and sine >= WEAK):
+        if sine >= good or (k >= FEW and sine >= MIN_SINE_OF_POOR_LOOPS):
             break
         drawn = [round(random.uniform(-3.14, 3.14), 4) for _ in best]
         trial = tuple(closed(coupling, [start.get(k, x) for k, x in enumerate(drawn)]))
         moved = coupling.sine(trial)
         best, sine = (trial, moved) if moved > sine else (best, sine)
-    if sine < WEAK:
+    if sine < MIN_SINE_OF_POOR_LOOPS:
         names = ", ".join(c.name for loop in coupling.loops for c in loop.closures)
         raise OptionError(
             f"the closed loops of this robot ({shown(names)}) do not close at any of {SAMPLES} "

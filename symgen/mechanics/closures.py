@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from symgen.mechanics.canonical_frames import tidy
-from symgen.mechanics.kinematic_loop import KinematicLoop, Positions, Row
+from symgen.mechanics.kinematic_loop import GapMotion, KinematicLoop, Positions
 from symgen.mechanics.model import Closure
 from symgen.mechanics.unit_angle import Direction, UnitAngle
 from symgen.numbers.decimals import norm
@@ -310,10 +310,10 @@ class PlanarLoop(KinematicLoop):
 
     # -- rates -------------------------------------------------------------------------------------
 
-    def columns(self, x: Positions) -> dict[int, Row]:
+    def columns(self, x: Positions) -> dict[int, GapMotion]:
         """The Jacobian of the gap, from the end of the second chain to that of the first: a column
         for the joint of each body."""
-        columns = dict[int, Row]()
+        columns = dict[int, GapMotion]()
         for side, chain in enumerate(self.chains):
             *places, end = _walk(chain, x, self._starts[side], STILL)
             for hinge, place in zip(chain, places, strict=True):
@@ -324,7 +324,7 @@ class PlanarLoop(KinematicLoop):
                 columns[hinge.body] = _minus(ZERO_PLANE, moved) if side else moved
         return columns
 
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> Row:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
         """The second derivative of the gap while the rates of all joints are constant."""
         total: list[Plane] = []
         for side, chain in enumerate(self.chains):
@@ -351,7 +351,9 @@ class PlanarLoop(KinematicLoop):
         size = norm(*a) * norm(*b)
         return (a[0] * b[1] - a[1] * b[0]) / size if size else 0.0
 
-    def solved(self, columns: Mapping[int, Row], sums: Sequence[Row]) -> list[Row]:
+    def dependent_rates(
+        self, columns: Mapping[int, GapMotion], sums: Sequence[GapMotion]
+    ) -> list[GapMotion]:
         """The rates of the dependent joints that balance each of some motions of the gap."""
         a, b = ((columns[body][0], columns[body][1]) for body in self.dependent)
         inverse = 1.0 / positive(self.orientation * _cross(a, b))

@@ -21,7 +21,7 @@ from symgen.mechanics.closing_positions import reachable
 from symgen.mechanics.coordinate_map import CoordinateMap, CouplingTerm, combined, multiple
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.joints.body_axes import BodyAxesJoint
-from symgen.mechanics.kinematic_loop import KinematicLoop, Row
+from symgen.mechanics.kinematic_loop import GapMotion, KinematicLoop
 from symgen.mechanics.loop_groups import groups, loop_of
 from symgen.mechanics.model import Follow, Joint, RigidBodyModel
 from symgen.mechanics.spatial import scale_constant
@@ -97,7 +97,7 @@ class Coupling:
         for loop, column in zip(self.loops, columns, strict=True):
             first, *minus = (loop.drift(by_body, r) for r in rates)
             drift = [a - b for a, b in zip(first, *minus, strict=True)] if minus else first
-            (solution,) = loop.solved(column, [loop.motion(column, rest, drift)])
+            (solution,) = loop.dependent_rates(column, [loop.motion(column, rest, drift)])
             rest |= dict(zip(loop.dependent, solution, strict=True))
         for i, follow in self.followers:
             rest[i] = sum((multiple(by, rest[k]) for k, by in follow.terms), ZERO)
@@ -129,14 +129,14 @@ class Coupling:
             x = dict(enumerate(self.body_positions(out), 1))
             gap = loop.gap(x)
             there = x if at is None else dict(enumerate(self.body_positions(at), 1))
-            (changes,) = loop.solved(loop.columns(there), [gap])
+            (changes,) = loop.dependent_rates(loop.columns(there), [gap])
             gaps += gap
             for body, change in zip(loop.dependent, changes, strict=True):
                 out[places[body]] = out[places[body]] + change
         return out, gaps
 
     def _solve_rates(
-        self, loop: KinematicLoop, columns: Mapping[int, Row], drives: list[CoordinateMap]
+        self, loop: KinematicLoop, columns: Mapping[int, GapMotion], drives: list[CoordinateMap]
     ) -> None:
         """Puts the rows of G of the dependent joints of a loop."""
         others = {*loop.bodies} - {*loop.dependent}
@@ -147,7 +147,7 @@ class Coupling:
             loop.motion(columns, {b: row.get(k, none).factor for b, row in rows.items()})
             for k in known
         ]
-        solutions = loop.solved(columns, sums)
+        solutions = loop.dependent_rates(columns, sums)
         for n, body in enumerate(loop.dependent):
             pairs = zip(known.values(), solutions, strict=True)
             terms = (replace(term, factor=solution[n]) for term, solution in pairs)

@@ -15,7 +15,7 @@ from symgen.numbers.scalar import ZERO, Scalar, plain
 
 Positions = Mapping[int, Any]
 """Positions of joints by number of the body."""
-Row = Sequence[Scalar]
+GapMotion = Sequence[Scalar]
 """A motion of the gap of a loop: a component for each equation of its cut joints."""
 
 
@@ -26,8 +26,8 @@ class LoopError(ValueError):
 MIN_SINE: Final = 0.1
 """The least sine of the angle between the ways in which the dependent joints can move the end of a
 loop, for states that are drawn at random: at 0 the mechanism is at a dead point."""
-WEAK: Final = 0.01
-"""The least sine of loops that are far from a dead point nowhere, as those of short links."""
+MIN_SINE_OF_POOR_LOOPS: Final = 0.01
+"""The same for loops that are near a dead point everywhere, such as those with short links."""
 GOOD_SINE: Final = 0.3
 """A sine that is large enough to stop the search for positions at which a loop closes."""
 SAMPLES: Final = 400
@@ -78,22 +78,24 @@ class KinematicLoop(ABC):
         """The positions of the dependent joints from those of the others in the loop."""
 
     @abstractmethod
-    def columns(self, x: Positions) -> dict[int, Row]:
+    def columns(self, x: Positions) -> dict[int, GapMotion]:
         """The Jacobian of the gap: a column for the joint of each body."""
 
     @abstractmethod
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> Row:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
         """The second derivative of the gap while the rates of all joints are constant."""
 
     @abstractmethod
-    def solved(self, columns: Mapping[int, Row], sums: Sequence[Row]) -> list[Row]:
+    def dependent_rates(
+        self, columns: Mapping[int, GapMotion], sums: Sequence[GapMotion]
+    ) -> list[GapMotion]:
         """The rates of the dependent joints that balance each of some motions of the gap."""
 
-    def gap(self, x: Positions) -> Row:
+    def gap(self, x: Positions) -> GapMotion:
         """The equations of its cut joints, each 0 where it closes: nothing of a closed form."""
         return ()
 
-    def strut(self, body: int) -> Any:
+    def constant_distance(self, body: int) -> Any:
         """The constant distance (`symgen.mechanics.spatial_loop.CutSides`) that alone determines
         the joint of a body from the joints that the loop does not determine; None if there is
         none."""
@@ -105,8 +107,8 @@ class KinematicLoop(ABC):
         numbers; 0 where the loop does not close."""
 
     def motion(
-        self, columns: Mapping[int, Row], rates: Mapping[int, Scalar], start: Row = ()
-    ) -> Row:
+        self, columns: Mapping[int, GapMotion], rates: Mapping[int, Scalar], start: GapMotion = ()
+    ) -> GapMotion:
         """The motion of the gap at the rates of the joints that the loop does not determine, added
         to another one."""
         total = [*start] or [ZERO] * len(columns[self.dependent[0]])

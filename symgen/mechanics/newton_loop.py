@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.mechanics.kinematic_loop import MIN_SINE, WEAK, LoopError, Positions
+from symgen.mechanics.kinematic_loop import MIN_SINE, MIN_SINE_OF_POOR_LOOPS, LoopError, Positions
 from symgen.mechanics.spatial_loop import CutSides, Law, SpatialLoop
 from symgen.numbers.decimals import norm
 from symgen.numbers.scalar import plain
@@ -71,7 +71,7 @@ def _found(cuts: tuple[CutSides, ...]) -> Positions:
         sine = SpatialLoop.sine(loop, trial) if closes else 0.0
         if sine > best or (closes and found is None):
             best, found = sine, trial
-        if best >= MIN_SINE or (chosen and k >= FEW_STARTS and best >= WEAK):
+        if best >= MIN_SINE or (chosen and k >= FEW_STARTS and best >= MIN_SINE_OF_POOR_LOOPS):
             break
         moved = loop.dependent if k < STARTS // 2 else loop.bodies
         x |= {b: random.uniform(-1.0, 1.0) for b in moved}
@@ -86,7 +86,7 @@ def _found(cuts: tuple[CutSides, ...]) -> Positions:
 STARTS: Final = 40
 """How many starts of Newton's method are tried at generation."""
 FEW_STARTS: Final = 6
-"""How many starts are tried for a larger sine than `WEAK`."""
+"""How many starts are tried for a larger sine than `MIN_SINE_OF_POOR_LOOPS`."""
 LONGEST_STEP: Final = 0.5
 """The longest step at generation (rad or m)."""
 ITERATIONS: Final = 30

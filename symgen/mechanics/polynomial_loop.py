@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgen.mechanics.coordinate_map import multiple
-from symgen.mechanics.kinematic_loop import KinematicLoop, Positions, Row
+from symgen.mechanics.kinematic_loop import GapMotion, KinematicLoop, Positions
 from symgen.mechanics.model import Closure
 from symgen.mechanics.unit_angle import UnitAngle, coordinate
 from symgen.numbers.decimals import exact
@@ -65,19 +65,21 @@ class PolynomialLoop(KinematicLoop):
         place = polynomial(self.closure.polynomial, coordinate(x[leader]))
         return {follower: UnitAngle.of(place) if self.turns else place}
 
-    def columns(self, x: Positions) -> dict[int, Row]:
+    def columns(self, x: Positions) -> dict[int, GapMotion]:
         """The derivatives of the difference from the polynomial."""
         follower, leader = self.closure.bodies
         return {follower: [1.0], leader: [-polynomial(self._slopes, coordinate(x[leader]))]}
 
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> Row:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
         """Its second rate while the rates of both joints are constant."""
         _, leader = self.closure.bodies
         curvature, rate = slopes(self._slopes), rates[leader - 1]
         bent = polynomial(curvature, coordinate(x[leader]))
         return [-multiple(bent, multiple(rate, rate))]
 
-    def solved(self, columns: Mapping[int, Row], sums: Sequence[Row]) -> list[Row]:
+    def dependent_rates(
+        self, columns: Mapping[int, GapMotion], sums: Sequence[GapMotion]
+    ) -> list[GapMotion]:
         """The rate of the dependent joint for each of some motions."""
         return [[-x] for (x,) in sums]
 

@@ -15,9 +15,9 @@ from symgen.mechanics.cut_joints import CUT_JOINTS, CutJoint
 from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import (
     MIN_SINE,
+    GapMotion,
     KinematicLoop,
     Positions,
-    Row,
 )
 from symgen.mechanics.model import Closure
 from symgen.mechanics.rigid_motion import Rows
@@ -169,7 +169,7 @@ class CutSides:
         """What the cut joint holds."""
         return CUT_JOINTS[self.closure.joint]
 
-    def gap(self, x: Positions) -> Row:
+    def gap(self, x: Positions) -> GapMotion:
         """The equations, each 0 where the loop closes."""
         ends = []
         for side in self.sides:
@@ -180,13 +180,13 @@ class CutSides:
             gaps[0] = gaps[0] - 0.5 * self.closure.length**2
         return gaps
 
-    def columns(self, x: Positions) -> dict[int, Row]:
+    def columns(self, x: Positions) -> dict[int, GapMotion]:
         """The derivatives of the equations, a column for each joint."""
         walks = [walk(side, x) for side in self.sides]
         tips = [Jet(origin) for _, origin, _ in walks]
         axes = [_product(rows, s.axes) for (_, _, rows), s in zip(walks, self.sides, strict=True)]
         still = [End(p, ZERO_VECTOR, ZERO_VECTOR, e) for p, e in zip(tips, axes, strict=True)]
-        columns = dict[int, Row]()
+        columns = dict[int, GapMotion]()
         for n, (stations, _, _) in enumerate(walks):
             reach = ZERO_VECTOR
             for hinge, station in reversed([*zip(self.sides[n].hinges, stations, strict=True)]):
@@ -203,7 +203,7 @@ class CutSides:
                 columns[hinge.body] = [rate(pair) for pair in products(self.cut, *ends)]
         return columns
 
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> Row:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
         """The second rates of the equations while the rates of the joints are constant."""
         ends = []
         for side in self.sides:
@@ -279,7 +279,7 @@ class SpatialLoop(KinematicLoop):
         """The positions of the dependent joints from those of the others in the loop."""
         return self.law(x)
 
-    def columns(self, x: Positions) -> dict[int, Row]:
+    def columns(self, x: Positions) -> dict[int, GapMotion]:
         """The Jacobian of the gap: a column for the joint of each body."""
         parts = [cut.columns(x) for cut in self.cuts]
         zeros = [[ZERO] * cut.cut.rows for cut in self.cuts]
@@ -288,25 +288,27 @@ class SpatialLoop(KinematicLoop):
             for body in self.bodies
         }
 
-    def strut(self, body: int) -> CutSides | None:
+    def constant_distance(self, body: int) -> CutSides | None:
         """The constant distance that alone determines the joint of a body, if the closed form of
         the positions has one."""
         return getattr(self.law, "struts", {}).get(body)
 
-    def gap(self, x: Positions) -> Row:
+    def gap(self, x: Positions) -> GapMotion:
         """The equations of all cut joints, each 0 where the loop closes."""
         return [e for cut in self.cuts for e in cut.gap(x)]
 
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> Row:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
         """The second derivative of the gap while the rates of all joints are constant."""
         return [e for cut in self.cuts for e in cut.drift(x, rates)]
 
-    def matrix(self, columns: Mapping[int, Row]) -> list[list[Scalar]]:
+    def matrix(self, columns: Mapping[int, GapMotion]) -> list[list[Scalar]]:
         """The Jacobian of the gap in the dependent joints."""
         by = [columns[body] for body in self.dependent]
         return [[column[k] for column in by] for k in range(len(by[0]))]
 
-    def solved(self, columns: Mapping[int, Row], sums: Sequence[Row]) -> list[Row]:
+    def dependent_rates(
+        self, columns: Mapping[int, GapMotion], sums: Sequence[GapMotion]
+    ) -> list[GapMotion]:
         """The rates of the dependent joints that balance each of some motions of the gap."""
         matrix = self.matrix(columns)
         order = self.elimination or Elimination.of(matrix)

@@ -114,92 +114,96 @@ class RoundingErrors:
         bounds = np.split(self._by_derivatives(rows_of_few), ends) if few else []
         known = {out.name: bound for out, bound in zip(few, bounds, strict=False)}
         return {
-            out.name: self._entries(out.refs, known.get(out.name, self.gathered[rows[out.name]]))
+            out.name: self._entries(out.refs, known.get(out.name, self.accumulated[rows[out.name]]))
             for out in outputs
         }
 
     @property
     def own(self) -> Numbers:
         """The error that each node adds to those that arrive at it."""
-        return self._both[0]
+        return self._errors[0]
 
     @property
-    def gathered(self) -> Numbers:
+    def accumulated(self) -> Numbers:
         """The bound of what has gathered in each node."""
-        return self._both[1]
+        return self._errors[1]
 
     @cached_property
-    def _both(self) -> tuple[Numbers, Numbers]:
+    def _errors(self) -> tuple[Numbers, Numbers]:
         with np.errstate(all="ignore"):
             errors, slopes = self._rounded(), np.abs(self.run.slopes)
             at = levels(self.run.program)
-            gathered = np.zeros((len(errors) + 1, self.run.width))  # the last stands for no operand
+            accumulated = np.zeros(
+                (len(errors) + 1, self.run.width)
+            )  # the last stands for no operand
             ends = {level.stop: level for level in at.spans}
             for group in at.groups:
                 rows = group.rows
                 if group.op == "sign":
-                    errors[rows] = self._jumps(group.operands[0], gathered)
+                    errors[rows] = self._sign_errors(group.operands[0], accumulated)
                 elif group.op in ("add", "sub"):
-                    errors[rows] *= ~self._exact_sums(group, gathered)
+                    errors[rows] *= ~self._exact_sums(group, accumulated)
                 elif group.op in ("mul", "div"):
-                    steep = slopes[:, rows]
-                    errors[rows] += self._products(group.op, steep, group.operands, gathered)
+                    slope_rows = slopes[:, rows]
+                    errors[rows] += self._products(
+                        group.op, slope_rows, group.operands, accumulated
+                    )
                 if level := ends.get(rows.stop):
-                    gathered[level] = errors[level]
-                    for steep, operands in zip(slopes, at.operands, strict=True):
-                        gathered[level] += steep[level] * gathered[operands[level]]
-            return errors, gathered[:-1]
+                    accumulated[level] = errors[level]
+                    for slope_rows, operands in zip(slopes, at.operands, strict=True):
+                        accumulated[level] += slope_rows[level] * accumulated[operands[level]]
+            return errors, accumulated[:-1]
 
     def _rounded(self) -> Numbers:
         """The roundings of nodes whose errors do not depend on those of others."""
         values, at = self.run.values, levels(self.run.program)
         binades = binade(BINADE_MARGIN * np.abs(values))
-        lost_here = np.empty_like(values)
+        errors = np.empty_like(values)
         for group in at.groups[: len(LEAVES)]:
             if group.op == "const":
-                lost_here[group.rows] = (
+                errors[group.rows] = (
                     representation_error(values[group.rows], self.scalar) + self.slack
                 )
             elif group.op == "input":
                 for row, (_, name, place) in enumerate(at.nodes[group.rows], group.rows.start):
-                    lost_here[row] = self.inputs[name].bounds[place]
+                    errors[row] = self.inputs[name].bounds[place]
         for alike in at.alike:
             lost = SMALLEST_NORMAL[self.scalar] if alike.op in ("mul", "div") else 0.0
             ulp = SINE_ULP[self.trig] if alike.op in ("sin", "cos") else OPS[alike.op].ulp
             rounded = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[alike.rows]
-            lost_here[alike.rows] = rounded + lost
-        return lost_here
+            errors[alike.rows] = rounded + lost
+        return errors
 
     def _products(
-        self, op: str, slopes: Numbers, operands: Sequence[Rows], gathered: Numbers
+        self, op: str, slopes: Numbers, operands: Sequence[Rows], accumulated: Numbers
     ) -> Numbers:
         """The product of both operands' errors, of second order: all there is where those of
         first order cancel (1 - x² / x² times what may be zero).
 
         What has gathered may be far more than there is, so a small part of what it makes of first
         order is the most."""
-        first, second = (gathered[rows] for rows in operands)
+        first, second = (accumulated[rows] for rows in operands)
         alone = slopes[0] * first + slopes[1] * second
         second_order = first * second if op == "mul" else second * slopes[0] * alone
         least: Numbers = np.fmin(second_order, MAX_COUPLED_ERROR * ROUNDOFF[self.scalar] * alone)
         return least
 
-    def _exact_sums(self, sums: LevelGroup, gathered: Numbers) -> NDArray[np.bool_]:
+    def _exact_sums(self, sums: LevelGroup, accumulated: Numbers) -> NDArray[np.bool_]:
         """Where a sum of two exact numbers is exact (Knuth's TwoSum): of angles of many turns, that
         rounding would hide the errors of sines."""
         first, second = (self.run.values[rows] for rows in sums.operands)
         total, second = self.run.values[sums.rows], -second if sums.op == "sub" else second
         added = total - first
         lost = (first - (total - added)) + (second - added)
-        known = (gathered[sums.operands[0]] == 0) & (gathered[sums.operands[1]] == 0)
+        known = (accumulated[sums.operands[0]] == 0) & (accumulated[sums.operands[1]] == 0)
         exact: NDArray[np.bool_] = (
             known & (lost == 0) & (representation_error(total, self.scalar) == 0)
         )
         return exact
 
-    def _jumps(self, operand: Rows, gathered: Numbers) -> Numbers:
+    def _sign_errors(self, operand: Rows, accumulated: Numbers) -> Numbers:
         """The error of signs: 2 where an operand may be on the other side of zero."""
-        before = gathered[operand]
+        before = accumulated[operand]
         return np.where((np.abs(self.run.values[operand]) <= before) & (before > 0), 2.0, 0.0)
 
     def _entries(self, refs: tuple[Ref | None, ...], bounds: Numbers) -> BoundedArray:
@@ -213,20 +217,20 @@ class RoundingErrors:
 
     def _by_derivatives(self, rows: Rows) -> Numbers:
         """The error bounds of some nodes by their derivatives in all nodes before."""
-        known, bounds = self._arrived
+        known, bounds = self._known_bounds
         for block, slopes in self.run.derivatives(distinct(rows[~known[rows]])):
-            self.of_entries(block, slopes)
+            self.bounds_from_derivatives(block, slopes)
         return bounds[rows]
 
     @cached_property
-    def _arrived(self) -> tuple[NDArray[np.bool_], Numbers]:
+    def _known_bounds(self) -> tuple[NDArray[np.bool_], Numbers]:
         """Of which nodes the bounds by derivatives are known, and these."""
         return np.zeros(len(self.run.values), bool), np.empty_like(self.run.values)
 
-    def of_entries(self, rows: Rows, slopes: Numbers) -> Numbers:
+    def bounds_from_derivatives(self, rows: Rows, slopes: Numbers) -> Numbers:
         """The bounds of the nodes in `rows`, which have these derivatives in all nodes (nodes,
         rows, states). The derivatives are lost: their place is used; the bounds are kept."""
-        known, bounds = self._arrived
+        known, bounds = self._known_bounds
         with np.errstate(all="ignore"):
             np.abs(slopes, out=slopes)
             slopes *= self.own[:, None, :]
@@ -249,13 +253,15 @@ class Rounding:
         """The figures in words, rounded up."""
         if not self.bound:
             return f"{self.output}: exact"
-        bound, observed = (f"{_up(x)} ({_up(x / self.entry)})" for x in (self.bound, self.seen))
+        bound, observed = (
+            f"{_rounded_up(x)} ({_rounded_up(x / self.entry)})" for x in (self.bound, self.seen)
+        )
         if not math.isfinite(self.bound):
             return f"{self.output}: no bound, observed {observed}"
         return f"{self.output}: at most {bound}, observed {observed}"
 
 
-def _up(x: float) -> str:
+def _rounded_up(x: float) -> str:
     """`x` rounded up to two digits."""
     if not math.isfinite(x):
         return "inf"

@@ -285,7 +285,7 @@ def sensitivity(program: Program, at: Computing) -> Changes:
         _, rows_of = ordered.of(tuple(ref for out in program.outputs for ref in out.refs))
         for block, slopes in run.derivatives(distinct(rows_of)):
             changes = np.abs(slopes[rows] * parts[:, None, :])
-            changes /= errors.of_entries(block, slopes)
+            changes /= errors.bounds_from_derivatives(block, slopes)
             largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)
             np.maximum(most, largest, out=most)
     keys = zip(ordered.indices[rows].tolist(), places.tolist(), strict=True)

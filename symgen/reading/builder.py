@@ -52,8 +52,8 @@ from symgen.reading.validation import (
 )
 from symgen.text import hint, shown
 
-PLACES: Final = ("xyz", "rpy", "axis", "rotation", "quaternion")
-FOLLOWS: Final = ("mimic", "multiplier", "offset")
+POSE_ARGUMENTS: Final = ("xyz", "rpy", "axis", "rotation", "quaternion")
+MIMIC_ARGUMENTS: Final = ("mimic", "multiplier", "offset")
 
 
 def _check_words(label: str, constants: Mapping[str, Any], numbers: Iterable[str]) -> None:
@@ -61,7 +61,7 @@ def _check_words(label: str, constants: Mapping[str, Any], numbers: Iterable[str
     known = [taken.word for row in JOINTS.values() for taken in row.takes]
     unknown = [word for word in constants if word not in known]
     if unknown:
-        near = hint(unknown[0], [*PLACES, *numbers, *FOLLOWS, *known], 30)
+        near = hint(unknown[0], [*POSE_ARGUMENTS, *numbers, *MIMIC_ARGUMENTS, *known], 30)
         raise OptionError(f"{label}: there is no argument '{shown(unknown[0])}'; {near}")
 
 
@@ -73,21 +73,27 @@ def _row(label: str, kind: object) -> JointRow:
     return JOINTS.get(kind, JointRow(FIXED, axis=False))
 
 
-def _check_several(label: str, kind: str, *given: Mapping[str, Any]) -> None:
+def _check_arguments_of_kind(label: str, kind: str, *given: Mapping[str, Any]) -> None:
     """Check that a joint of a kind has each of the numbers that are given (not None): a fixed joint
-    has none of them, a joint with several coordinates those in `OF_COORDINATES` or `OF_TWISTS`.
+    has none of them, a joint with several coordinates those that belong to them.
     Raises OptionError."""
     if has_one_coordinate(kind):
         return
-    known = () if kind == FIXED else OF_COORDINATES if springs_are_linear(kind) else OF_TWISTS
+    known = (
+        ()
+        if kind == FIXED
+        else COORDINATE_ARGUMENTS
+        if springs_are_linear(kind)
+        else QUATERNION_JOINT_ARGUMENTS
+    )
     for word, x in (pair for words in given for pair in words.items()):
         if x is not None and word not in known:
             raise OptionError(f"{label}: a {kind} joint has no {word}; remove it")
 
 
-OF_TWISTS: Final = ("damping", "friction", "armature")
+QUATERNION_JOINT_ARGUMENTS: Final = ("damping", "friction", "armature")
 """What a joint with a quaternion has beside its place."""
-OF_COORDINATES: Final = (*OF_TWISTS, "stiffness", "reference")
+COORDINATE_ARGUMENTS: Final = (*QUATERNION_JOINT_ARGUMENTS, "stiffness", "reference")
 """What other joints with several coordinates have beside their place and axis."""
 
 
@@ -245,7 +251,7 @@ class Builder:
         along = as_unit_vector(label, axis) if row.axis else (1.0, 0.0, 0.0)
         _check_drive(label, driven)
         nonzero = {key: x or None for key, x in forces.items()}  # 0 is the default of each
-        _check_several(label, kind, bounds, driven, nonzero)
+        _check_arguments_of_kind(label, kind, bounds, driven, nonzero)
         self._joints.append(
             JointElement(
                 name,

@@ -30,37 +30,44 @@ def motors_of(
     Motors of several joints without inertia and friction are bodies only with `every_motor`.
 
     Raises OptionError where the coordinates cannot be those of actuators."""
-    transmissions = [_with_constants(tied, drives) for tied in part.robot.transmissions]
+    transmissions = [
+        _with_constants(transmission, drives) for transmission in part.robot.transmissions
+    ]
     if coordinates == JOINTS:
-        return part, tuple(_shared(part, transmissions, every_motor))
+        return part, tuple(_motors_of_several_joints(part, transmissions, every_motor))
     geared = _geared(part, drives, transmissions)
     if not geared:
         raise OptionError(
             "--coordinates actuators: no joint has a motor; add a <transmission> of a "
             "known type to the file, or a gear_ratio to the file of --actuators"
         )
-    return _led(part, geared)
+    return _with_motor_coordinates(part, geared)
 
 
-def _with_constants(tied: Transmission, drives: Drives) -> Transmission:
+def _with_constants(transmission: Transmission, drives: Drives) -> Transmission:
     """The transmission with inertia and friction of its motors from the file of actuators; without
     inertia if rotors are ignored."""
     motors = []
-    for motor in tied.motors:
+    for motor in transmission.motors:
         row = drives.motors.get(motor.name, SharedMotor(None, ()))
         inertia = motor.inertia if row.inertia is None else row.inertia
         inertia = 0.0 if drives.rotors == "none" else inertia
         motors.append(replace(motor, inertia=inertia, friction=row.friction))
-    return replace(tied, motors=tuple(motors))
+    return replace(transmission, motors=tuple(motors))
 
 
-def _shared(
+def _motors_of_several_joints(
     part: RobotSubtree, transmissions: Sequence[Transmission], every_motor: bool
 ) -> list[MotorBody]:
     """The motors that several joints of the part turn: those with inertia or friction, or every
     motor; locked joints turn none."""
     names, bodies = {joint.name for joint in part.moving}, list[MotorBody]()
-    shared = [motor for tied in transmissions if len(tied.joints) > 1 for motor in tied.motors]
+    shared = [
+        motor
+        for transmission in transmissions
+        if len(transmission.joints) > 1
+        for motor in transmission.motors
+    ]
     for motor in (m for m in shared if every_motor or m.inertia or m.friction):
         terms = tuple((joint, by) for joint, by in motor.angle.terms if joint in names)
         if terms:
@@ -76,7 +83,7 @@ def _geared(
     """The transmissions of the independent moving joints, those of gear ratios among them. Raises
     OptionError for one with a joint that is locked, excluded or follows other joints."""
     joints = {joint.name: joint for joint in part.moving if joint.mimics is None}
-    geared, tied = list[Transmission](), {name for t in transmissions for name in t.joints}
+    geared, with_motors = list[Transmission](), {name for t in transmissions for name in t.joints}
     for transmission in transmissions:
         moving = [name for name in transmission.joints if name in joints]
         if moving and len(moving) < len(transmission.joints):
@@ -90,57 +97,57 @@ def _geared(
             geared.append(_with_ratio(transmission, drives.ratio(moving[0])))
     for name, joint in joints.items():
         ratio = drives.ratio(name)
-        if name not in tied and ratio is not None and has_one_coordinate(joint.kind):
+        if name not in with_motors and ratio is not None and has_one_coordinate(joint.kind):
             motor = Motor(f"{name}.motor", LinearFunction(((name, ratio),)))
             geared.append(Transmission(joint.line, (name,), (motor,)))
     return geared
 
 
-def _with_ratio(tied: Transmission, ratio: float | None) -> Transmission:
+def _with_ratio(transmission: Transmission, ratio: float | None) -> Transmission:
     """A transmission of one joint with the gear ratio of its drive, which may be that of the file
     of actuators."""
-    if len(tied.joints) > 1 or ratio is None:
-        return tied
-    (motor,) = tied.motors
+    if len(transmission.joints) > 1 or ratio is None:
+        return transmission
+    (motor,) = transmission.motors
     ((joint, by),) = motor.angle.terms
     angle = LinearFunction(((joint, ratio),), motor.angle.offset / by * ratio)
-    return replace(tied, motors=(replace(motor, angle=angle),))
+    return replace(transmission, motors=(replace(motor, angle=angle),))
 
 
-def _led(
+def _with_motor_coordinates(
     part: RobotSubtree, transmissions: Sequence[Transmission]
 ) -> tuple[RobotSubtree, tuple[MotorBody, ...]]:
     """The part whose joints follow motors, and the motors."""
     joint_names = {joint.name for joint in part.robot.joints}
     bodies: dict[str, MotorBody] = {}
     mimics: dict[str, Mimic] = {}
-    for tied in transmissions:
+    for transmission in transmissions:
         motors = []
-        for motor in tied.motors:
+        for motor in transmission.motors:
             name = f"{motor.name}.motor" if motor.name in joint_names else motor.name
             if name in bodies:
                 raise OptionError(
                     f"--coordinates actuators: motor '{shown(motor.name)}' belongs to two "
                     "transmissions; use --coordinates joints"
                 )
-            alone = len(tied.joints) == 1
-            joint, inertia = (tied.joints[0], 0.0) if alone else (None, motor.inertia)
+            alone = len(transmission.joints) == 1
+            joint, inertia = (transmission.joints[0], 0.0) if alone else (None, motor.inertia)
             bodies[name] = MotorBody(name, inertia, joint, None, motor.friction)
             motors.append(replace(motor, name=name))
-        mimics |= _inverse(tied, motors)
+        mimics |= _inverse(transmission, motors)
     robot = replace(part.robot, joints=with_mimics(part.robot.joints, mimics))
     led = replace(part, robot=robot, joints=with_mimics(part.joints, mimics))
     return led, tuple(bodies.values())
 
 
-def _inverse(tied: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
+def _inverse(transmission: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
     """The laws by which the joints follow the motors: q = A⁻¹ θ - A⁻¹ a."""
-    rows = [[dict(m.angle.terms).get(joint, 0.0) for joint in tied.joints] for m in motors]
+    rows = [[dict(m.angle.terms).get(joint, 0.0) for joint in transmission.joints] for m in motors]
     mimics = {}
-    for joint, row in zip(tied.joints, _inverted(rows), strict=True):
+    for joint, row in zip(transmission.joints, _inverted(rows), strict=True):
         terms = tuple((m.name, x) for m, x in zip(motors, row, strict=True) if x)
         offset = -dot(row, [m.angle.offset for m in motors])
-        mimics[joint] = Mimic.of(tied.line, LinearFunction(terms, offset + 0.0))
+        mimics[joint] = Mimic.of(transmission.line, LinearFunction(terms, offset + 0.0))
     return mimics
 
 

@@ -52,12 +52,12 @@ class Function:
         """The cost of its program on a processor."""
         return cost(self.program, machine)
 
-    def shaped(self, aim: Objective) -> "Function":
+    def rebalanced(self, aim: Objective) -> "Function":
         """This function in the shape that is best for an aim; one whose C has loops, which add up
         in the order of the algorithm, as it is."""
         if len(self.quantities) == 1 and self.quantities[0].loops:
             return self
-        program = aim.shaped(self.program)
+        program = aim.rebalanced(self.program)
         return self if program is self.program else replace(self, program=program, trees=True)
 
     @property

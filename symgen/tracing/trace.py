@@ -66,7 +66,7 @@ def trace_all(
     names = [wanted.name for wanted in functions]
     begins = lambda k: progress(f"function {k + 1} of {len(names)}, {names[k]}")  # noqa: E731
     if not robot.runtime:
-        best_of = lambda w: _best(regroups, w, choice or {}, aim).shaped(aim)  # noqa: E731
+        best_of = lambda w: _best(regroups, w, choice or {}, aim).rebalanced(aim)  # noqa: E731
         return spread(best_of, functions, begins)
     pairs = [{name: regroups[name], WHOLE: regroups[WHOLE]} for name in REGROUPINGS]
     complete = [
@@ -81,7 +81,7 @@ def trace_all(
         for pairs in complete
     ]
     best = aim.best(by_regrouping, lambda functions: [f.program for f in functions])
-    return [f.shaped(aim) for f in best]
+    return [f.rebalanced(aim) for f in best]
 
 
 def is_supported(robot: ParametricModel, wanted: FunctionRequest) -> bool:
@@ -125,7 +125,7 @@ def every_formulation(
     open."""
     wanted, regroups = _distinct(robot, wanted), robot.regroups
     return [
-        traced(regroups, wanted, parts).shaped(aim)
+        traced(regroups, wanted, parts).rebalanced(aim)
         for parts in _combinations(wanted, regroups, choice or {})
     ]
 

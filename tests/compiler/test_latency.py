@@ -183,8 +183,8 @@ def test_latency_may_not_cost_more_operations_than_is_said():
 
 def test_only_latency_changes_programs():
     p = chain(9)
-    assert all(Objective(name).shaped(p) is p for name in ("operations", "size"))
-    made = Objective("latency").shaped(p)
+    assert all(Objective(name).rebalanced(p) is p for name in ("operations", "size"))
+    made = Objective("latency").rebalanced(p)
     assert cost(made, HOST).path < cost(p, HOST).path
     paths = [cost(chain(n), HOST).path for n in range(2, 9)]
     assert all(a < b for a, b in pairwise(paths))

@@ -9,7 +9,7 @@ import pytest
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.identification.excitation.criterion import condition, smooth_condition
-from symgen.identification.excitation.fourier import Fourier, resting
+from symgen.identification.excitation.fourier import Fourier, rest_to_rest_basis
 from symgen.identification.excitation.motion_limits import bounds
 from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.identification.excitation.optimizer import ExcitationSearch, _freedom, excite
@@ -76,7 +76,7 @@ def test_rates_and_accelerations_are_derivatives_and_the_motion_is_periodic():
 
 @pytest.mark.parametrize("harmonics", [2, 5])
 def test_a_resting_series_has_no_rate_nor_acceleration_at_its_ends(harmonics):
-    free = resting(harmonics)
+    free = rest_to_rest_basis(harmonics)
     assert free.shape == (2 * harmonics, 2 * harmonics - 2)
     y = np.random.default_rng(1).normal(size=(3, free.shape[1])) @ free.T
     _, rate, change = Fourier(np.zeros(3), y, 2.0).states(np.array([0.0, 2.0]))

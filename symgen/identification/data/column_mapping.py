@@ -15,8 +15,8 @@ from symgen.identification.data.recorders import (
     Recorder,
     columns,
     keys,
+    number_of_extra_columns,
     partly_present,
-    too_many,
 )
 from symgen.mechanics.model import RigidBodyModel
 from symgen.text import hint, quoted, shown
@@ -138,9 +138,9 @@ class _Finder:
         then which is which?"""
         if self.map.options.joints:
             return
-        width = too_many(self.log, pattern, len(keys), matches) or too_many(
-            self.log, f"{group}[{{}}]", len(keys), matches
-        )
+        width = number_of_extra_columns(
+            self.log, pattern, len(keys), matches
+        ) or number_of_extra_columns(self.log, f"{group}[{{}}]", len(keys), matches)
         if width > len(keys):
             raise LogError(
                 shown(self.log.file),

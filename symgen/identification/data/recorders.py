@@ -88,7 +88,7 @@ def columns(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | 
     None where there are none."""
     names = set(log.names)
     for keys in _keys(joints):
-        filled = _filled(log.names, pattern, keys)
+        filled = _columns_of(log.names, pattern, keys)
         if filled is not None and names.issuperset(filled):
             return filled
     return None
@@ -99,10 +99,10 @@ def partly_present(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, 
     names = set(log.names)
     for keys in _keys(joints):
         for key in keys:
-            filled = _filled(log.names, pattern, [key])
+            filled = _columns_of(log.names, pattern, [key])
             if filled is not None and names.issuperset(filled):
-                prefix = filled[0][: len(filled[0]) - len(_ended(pattern, key))]
-                return tuple(prefix + _ended(pattern, k) for k in keys)
+                prefix = filled[0][: len(filled[0]) - len(_column_end(pattern, key))]
+                return tuple(prefix + _column_end(pattern, k) for k in keys)
     return None
 
 
@@ -111,22 +111,22 @@ def _keys(joints: Sequence[str]) -> tuple[list[str], ...]:
     return list(joints), [*map(str, range(count))], [*map(str, range(1, count + 1))]
 
 
-def _ended(pattern: str, key: str) -> str:
+def _column_end(pattern: str, key: str) -> str:
     return pattern.removeprefix("*").replace("{}", key)
 
 
-def _filled(names: Sequence[str], pattern: str, keys: Sequence[str]) -> tuple[str, ...] | None:
+def _columns_of(names: Sequence[str], pattern: str, keys: Sequence[str]) -> tuple[str, ...] | None:
     """The columns of some keys, whatever the text before them; None where the first has none."""
     if not pattern or not keys:
         return None
     if not pattern.startswith("*"):
-        return tuple(_ended(pattern, key) for key in keys)
-    first = _ended(pattern, keys[0])
+        return tuple(_column_end(pattern, key) for key in keys)
+    first = _column_end(pattern, keys[0])
     match = next((name for name in names if name.endswith(first)), None)
     if match is None:
         return None
     prefix = match[: len(match) - len(first)]
-    return tuple(prefix + _ended(pattern, key) for key in keys)
+    return tuple(prefix + _column_end(pattern, key) for key in keys)
 
 
 def keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
@@ -141,17 +141,17 @@ def keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
 
 
 def _present(log: Log, pattern: str, key: str) -> bool:
-    filled = _filled(log.names, pattern, [key])
+    filled = _columns_of(log.names, pattern, [key])
     return filled is not None and filled[0] in log.names
 
 
-def too_many(log: Log, pattern: str, count: int, matches: Sequence[str]) -> int:
+def number_of_extra_columns(log: Log, pattern: str, count: int, matches: Sequence[str]) -> int:
     """How many columns a numbered pattern has where these are more than `count` joints; 0
     otherwise."""
     numbered = [
         name
         for k in range(count + 64)
-        for name in (_filled(log.names, pattern, [str(k)]) or ())
+        for name in (_columns_of(log.names, pattern, [str(k)]) or ())
         if name in log.names
     ]
     return len(numbered) if set(matches) < set(numbered) else 0

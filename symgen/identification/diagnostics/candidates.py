@@ -18,7 +18,7 @@ from symgen.identification.model.problem import Problem
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
-NEAR: Final = 0.05
+UNIT_TOLERANCE: Final = 0.05
 """The relative tolerance within which a factor is that of a unit."""
 
 
@@ -33,12 +33,12 @@ class Names:
     with_accelerations: bool = False
 
     @classmethod
-    def of(cls, reading: Reading, sought: Problem) -> "Names":
+    def of(cls, reading: Reading, problem: Problem) -> "Names":
         """The names of a log's columns."""
         groups = (reading.layout.measured, reading.layout.q, reading.layout.qd)
         forces, positions, velocities = (tuple(c.name for c in group) for group in groups)
         recorded = bool(reading.layout.qdd)
-        return cls(sought.wanted.velocities, forces, positions, velocities, recorded)
+        return cls(problem.wanted.velocities, forces, positions, velocities, recorded)
 
     @property
     def rates(self) -> tuple[str, ...]:
@@ -103,10 +103,10 @@ class Context:
         return np.flatnonzero(self.score.residuals > limit).tolist()
 
 
-Tries = Callable[[Context], Iterable[Candidate]]
+HypothesisTest = Callable[[Context], Iterable[Candidate]]
 
 
-def one_changed(n: int, k: int, value: float) -> Numbers:
+def factors_with_one(n: int, k: int, value: float) -> Numbers:
     """Factors (n) of which number k is `value` and the others are 1."""
     return np.where(np.arange(n) == k, value, 1.0)
 
@@ -118,7 +118,9 @@ def swapped(n: int, j: int, k: int) -> list[int]:
     return order
 
 
-def renamed(group: str, order: Sequence[int], joints: Sequence[str], columns: Sequence[str]) -> str:
+def column_options(
+    group: str, order: Sequence[int], joints: Sequence[str], columns: Sequence[str]
+) -> str:
     """The options that give joints the columns of others."""
     return " ".join(
         f"--column {group}_{shown(joints[k])}={shown(columns[source])}"
@@ -127,12 +129,12 @@ def renamed(group: str, order: Sequence[int], joints: Sequence[str], columns: Se
     )
 
 
-def by_columns(names: Sequence[str]) -> str:
+def quoted_columns(names: Sequence[str]) -> str:
     """Quoted names."""
     return ", ".join(f"'{name}'" for name in names)
 
 
-def scales(joint: str, factor: float, *groups: str) -> str:
+def scale_options(joint: str, factor: float, *groups: str) -> str:
     """The options that multiply columns of a joint."""
     return " ".join(f"--scale {group}_{shown(joint)}={factor:.4g}" for group in groups)
 
@@ -141,10 +143,10 @@ def unit_of(group: str, factor: float, base: str) -> str | None:
     """The unit of a group whose numbers times `factor` are SI; None if there is none."""
     known = [(abs(f / factor - 1), name) for name, (b, f) in UNITS.items() if b == base]
     off, name = min(known, default=(1.0, ""))
-    return f"--unit {group}={name}" if off < NEAR and factor != 1.0 else None
+    return f"--unit {group}={name}" if off < UNIT_TOLERANCE and factor != 1.0 else None
 
 
-def refined(cost: Callable[[float], float], best: float, width: float) -> float:
+def parabolic_minimum(cost: Callable[[float], float], best: float, width: float) -> float:
     """The least cost near `best` by halving parabolas."""
     for _ in range(4):
         a, b, c = cost(best - width), cost(best), cost(best + width)

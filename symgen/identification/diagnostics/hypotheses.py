@@ -11,11 +11,11 @@ import numpy as np
 from symgen.identification.diagnostics.candidates import (
     Candidate,
     Context,
-    Tries,
-    one_changed,
-    refined,
-    renamed,
-    scales,
+    HypothesisTest,
+    column_options,
+    factors_with_one,
+    parabolic_minimum,
+    scale_options,
     swapped,
     unit_of,
 )
@@ -44,9 +44,9 @@ def _force_signs(context: Context) -> Iterator[Candidate]:
     n = len(context.names.forces)
     for k, name in enumerate(context.names.forces):
         yield Candidate(
-            context.trial.scaled("measured", one_changed(n, k, -1.0)),
+            context.trial.scaled("measured", factors_with_one(n, k, -1.0)),
             f"'{shown(name)}' probably has the wrong sign",
-            f"give {scales(context.names.joints[k], -1.0, 'tau')}",
+            f"give {scale_options(context.names.joints[k], -1.0, 'tau')}",
         )
 
 
@@ -57,7 +57,7 @@ def _force_swaps(context: Context) -> Iterator[Candidate]:
         yield Candidate(
             context.trial.reordered(order, "measured", "used"),
             f"'{shown(names.forces[j])}' and '{shown(names.forces[k])}' are probably exchanged",
-            f"give {renamed('tau', order, names.joints, names.forces)}",
+            f"give {column_options('tau', order, names.joints, names.forces)}",
         )
 
 
@@ -75,10 +75,10 @@ def _force_factors(context: Context) -> Iterator[Candidate]:
         if factor is None or 1 / limit < abs(factor) < limit:
             continue
         yield Candidate(
-            context.trial.scaled("measured", one_changed(n, k, factor)),
+            context.trial.scaled("measured", factors_with_one(n, k, factor)),
             f"'{shown(name)}' is probably {1 / factor:.3g} times the force",
-            f"give {scales(context.names.joints[k], factor, 'tau')} if its unit or torque constant "
-            "is wrong",
+            f"give {scale_options(context.names.joints[k], factor, 'tau')} if its unit or torque "
+            "constant is wrong",
         )
 
 
@@ -123,7 +123,7 @@ def all_factor(context: Context) -> Iterator[Candidate]:
     if -limit < factor < -1 / limit:
         factor, cure = (
             -1.0,
-            "give " + " ".join(scales(joint, -1.0, "tau") for joint in names.joints),
+            "give " + " ".join(scale_options(joint, -1.0, "tau") for joint in names.joints),
         )
     elif unit := unit_of("tau", factor, "N m"):
         cure = f"their unit is not N m; give {unit}"
@@ -208,13 +208,13 @@ def _position_signs(context: Context) -> Iterator[Candidate]:
     names = context.names
     n, groups = len(names.joints), ("q", "qd") if names.velocities else ("q",)
     for k in context.suspects:
-        trial, sign = context.trial, one_changed(n, k, -1.0)
+        trial, sign = context.trial, factors_with_one(n, k, -1.0)
         for group in MOTION:
             trial = trial.scaled(group, sign)
         yield Candidate(
             trial,
             f"'{shown(names.positions[k])}' probably has the wrong sign",
-            f"give {scales(names.joints[k], -1.0, *groups)}",
+            f"give {scale_options(names.joints[k], -1.0, *groups)}",
         )
 
 
@@ -222,9 +222,9 @@ def _position_swaps(context: Context) -> Iterator[Candidate]:
     names = context.names
     for j, k in combinations(context.suspects, 2):
         order = swapped(len(names.joints), j, k)
-        cure = renamed("q", order, names.joints, names.positions)
+        cure = column_options("q", order, names.joints, names.positions)
         if names.velocities:
-            cure += " " + renamed("qd", order, names.joints, names.velocities)
+            cure += " " + column_options("qd", order, names.joints, names.velocities)
         yield Candidate(
             context.trial.reordered(order, *MOTION),
             f"'{shown(names.positions[j])}' and '{shown(names.positions[k])}' are probably "
@@ -277,7 +277,7 @@ def _best_zero(context: Context, k: int) -> float:
         a, b, c = costs[middle - 1 : middle + 2]
         if (a - c) ** 2 / (8 * (a - 2 * b + c)) < context.model.thresholds.least_gain / 3:
             return 0.0
-    return refined(cost, ANGLES[best], ANGLES[middle + 1])
+    return parabolic_minimum(cost, ANGLES[best], ANGLES[middle + 1])
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class Hypothesis:
     """A row of the table: what it tries, the reduction of the cost from which it is believed, by
     channel and in all, and whether it is tried only if a channel is not explained."""
 
-    tries: Tries
+    tries: HypothesisTest
     least: float = 0.0
     of_each: float = 0.0
     poor_only: bool = False

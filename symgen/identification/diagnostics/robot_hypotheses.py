@@ -9,7 +9,7 @@ import numpy as np
 from symgen.identification.diagnostics.candidates import (
     Candidate,
     Context,
-    refined,
+    parabolic_minimum,
 )
 from symgen.identification.diagnostics.diagnostic_fit import Trial, by_joint
 from symgen.numbers.types import Numbers
@@ -31,7 +31,7 @@ def gravity_sizes(context: Context) -> Iterator[Candidate]:
     limits = context.model.thresholds
     grid = np.linspace(-2.0, 2.0, 17)
     best = float(grid[int(np.argmin([cost(x) for x in grid]))])
-    factor = float(np.exp(refined(cost, best, 0.25)))
+    factor = float(np.exp(parabolic_minimum(cost, best, 0.25)))
     size = ",".join(f"{0.0 - x:g}" for x in context.model.mapping.model.gravity)
     yield Candidate(
         replace(context.trial, gravity=-1.0),

@@ -14,9 +14,9 @@ from symgen.identification.diagnostics.candidates import (
     Candidate,
     Context,
     Names,
-    by_columns,
-    renamed,
-    scales,
+    column_options,
+    quoted_columns,
+    scale_options,
     unit_of,
 )
 from symgen.identification.diagnostics.diagnostic_fit import Trial
@@ -111,13 +111,14 @@ def _orders(context: Context, order: list[int]) -> list[Candidate]:
     return [
         Candidate(
             context.trial.reordered(order, *context.names.rates),
-            f"the columns {by_columns(moved)} {verb}: they are the derivatives of other positions",
-            f"give {renamed('qd', order, names.joints, names.velocities)}",
+            f"the columns {quoted_columns(moved)} {verb}: "
+            "they are the derivatives of other positions",
+            f"give {column_options('qd', order, names.joints, names.velocities)}",
         ),
         Candidate(
             context.trial.reordered(inverse, "q"),
-            f"the columns {by_columns(places)} {verb}: their derivatives are other velocities",
-            f"give {renamed('q', inverse, names.joints, names.positions)}",
+            f"the columns {quoted_columns(places)} {verb}: their derivatives are other velocities",
+            f"give {column_options('q', inverse, names.joints, names.positions)}",
         ),
     ]
 
@@ -134,12 +135,12 @@ def _single(context: Context, k: int, slope: float) -> list[Candidate]:
         Candidate(
             rates_scaled(trial, factors, names),
             finding,
-            f"give {scales(names.joints[k], exact, 'qd')}",
+            f"give {scale_options(names.joints[k], exact, 'qd')}",
         ),
         Candidate(
             trial.scaled("q", 1 / factors),
             finding,
-            f"give {scales(names.joints[k], 1 / exact, 'q')}",
+            f"give {scale_options(names.joints[k], 1 / exact, 'q')}",
         ),
     ]
 
@@ -153,7 +154,8 @@ def _common(context: Context, slope: float) -> list[Candidate]:
 
     def cure(group: str, factor: float) -> str:
         unit = unit_of(group, factor, "rad") or unit_of(group, factor, "m")
-        return f"give {unit or ' '.join(scales(joint, factor, group) for joint in names.joints)}"
+        scales = (scale_options(joint, factor, group) for joint in names.joints)
+        return f"give {unit or ' '.join(scales)}"
 
     changes = [
         Candidate(rates_scaled(trial, factors, names), finding, cure("qd", slope)),

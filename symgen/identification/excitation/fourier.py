@@ -23,12 +23,12 @@ def basis(harmonics: int, period: float, t: Numbers) -> tuple[Numbers, Numbers, 
     )
 
 
-def resting(harmonics: int) -> Numbers:
+def rest_to_rest_basis(harmonics: int) -> Numbers:
     """Coefficients (2 N x 2 N - 2, orthonormal) that start and end at rest: Σ a_l = 0 and Σ l b_l =
     0."""
-    law = np.zeros((2, 2 * harmonics))
-    law[0, :harmonics], law[1, harmonics:] = 1.0, np.arange(1, harmonics + 1)
-    return np.asarray(np.linalg.svd(law)[2][2:].T)
+    constraints = np.zeros((2, 2 * harmonics))
+    constraints[0, :harmonics], constraints[1, harmonics:] = 1.0, np.arange(1, harmonics + 1)
+    return np.asarray(np.linalg.svd(constraints)[2][2:].T)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.excitation.criterion import condition, smooth_condition
-from symgen.identification.excitation.fourier import Fourier, basis, resting
+from symgen.identification.excitation.fourier import Fourier, basis, rest_to_rest_basis
 from symgen.identification.excitation.task import ExcitationTask
 from symgen.identification.model.separable import States
 from symgen.numbers.types import Numbers
@@ -86,7 +86,7 @@ def _starts(task: ExcitationTask) -> Iterator[Fourier]:
 def _freedom(task: ExcitationTask) -> Numbers:
     """Directions of a joint's coefficients (2 N x f)."""
     n = task.plan.harmonics
-    return resting(n) if task.plan.rest else np.eye(2 * n)
+    return rest_to_rest_basis(n) if task.plan.rest else np.eye(2 * n)
 
 
 def _centre(task: ExcitationTask) -> Numbers:

@@ -66,12 +66,12 @@ def dynamics(job: Job, loaded: LoadedRobot) -> Dynamics:
         regressor.tape,
         regressor.slopes(),
         traced(job, loaded, "inverse_dynamics").tape,
-        np.array([*friction(_frictional(job), loaded.model).values()]),
+        np.array([*friction(_without_springs(job), loaded.model).values()]),
         coupling_of(loaded.model),
     )
 
 
-def _frictional(job: Job) -> Job:
+def _without_springs(job: Job) -> Job:
     """The job without springs, which are constants of inverse dynamics here."""
     return job.changed(springs=False, runtime_springs=False)
 

@@ -26,36 +26,36 @@ from symgen.text import shown
 
 
 def predictor(
-    sought: Problem, base: Numbers, columns: Sequence[DriveColumn], values: Sequence[float]
+    problem: Problem, base: Numbers, columns: Sequence[DriveColumn], values: Sequence[float]
 ) -> Predictor:
     """The predictor of base parameters (b) and the coefficients of some columns of drives."""
     drives = None
     all_values = np.concatenate([base, np.asarray(values, np.float64)])
-    if sought.joints is not None:
-        slowest = np.zeros(len(sought.joints.names))
-        states = presliding_states(columns, sought.joints)
-        drives = DriveUnknowns(sought.joints, tuple(columns), slowest, presliding=states)
+    if problem.joints is not None:
+        slowest = np.zeros(len(problem.joints.names))
+        states = presliding_states(columns, problem.joints)
+        drives = DriveUnknowns(problem.joints, tuple(columns), slowest, presliding=states)
         drives = drives.with_loads(columns, all_values)
-    return Predictor(sought.equations(drives), all_values, sought.channels)
+    return Predictor(problem.equations(drives), all_values, problem.channels)
 
 
-def of_robot(sought: Problem) -> Predictor:
+def of_robot(problem: Problem) -> Predictor:
     """The predictor of the robot's files: inertial parameters, rotors, friction and springs."""
-    columns = columns_of_files(sought)
-    base = sought.mapping.base(sought.mapping.prior)
-    return predictor(sought, base, [column for column, _ in columns], [x for _, x in columns])
+    columns = columns_of_files(problem)
+    base = problem.mapping.base(problem.mapping.prior)
+    return predictor(problem, base, [column for column, _ in columns], [x for _, x in columns])
 
 
-def columns_of_files(sought: Problem) -> list[tuple[DriveColumn, float]]:
+def columns_of_files(problem: Problem) -> list[tuple[DriveColumn, float]]:
     """The laws of joint forces that the robot's files give, with their coefficients. Rotors are
     bodies of the model."""
-    if sought.joints is None:
+    if problem.joints is None:
         return []
-    bodies = {body.velocity: body for body in sought.mapping.model.bodies}
+    bodies = {body.velocity: body for body in problem.mapping.model.bodies}
     laws = [law for law, row in LAWS.items() if row.group != INERTIA_GROUP]
     return [
         (DriveColumn(k, law, _shape(bodies[name], LAWS[law])), value)
-        for k, name in enumerate(sought.joints.names)
+        for k, name in enumerate(problem.joints.names)
         for law in laws
         if (value := bodies[name].coefficient(law))
     ]
@@ -68,12 +68,12 @@ def _shape(body: Body, law: ForceLaw) -> ShapePairs:
     return tuple((name, value) for name, value in values if value)
 
 
-def of_file(sought: Problem, path: str) -> Predictor:
+def of_file(problem: Problem, path: str) -> Predictor:
     """The predictor of an identification.json of the same robot, which replaces the parameters and
     the laws of joint forces of the robot's files. Raises OptionError."""
     rows = _rows(path)
-    base = [_number(path, rows, name, "estimate") for name in sought.mapping.names]
-    for name, grouping in zip(sought.mapping.names, sought.mapping.groupings, strict=True):
+    base = [_number(path, rows, name, "estimate") for name in problem.mapping.names]
+    for name, grouping in zip(problem.mapping.names, problem.mapping.groupings, strict=True):
         other = rows[name].get("grouping")
         if isinstance(other, str) and not is_same_sum(other, grouping):
             raise OptionError(
@@ -81,7 +81,7 @@ def of_file(sought: Problem, path: str) -> Predictor:
                 "robot; use the robot file and the options (--lock, --root, ...) with which the "
                 "estimate was made"
             )
-    names = {name: k for k, name in enumerate(sought.joints.names)} if sought.joints else {}
+    names = {name: k for k, name in enumerate(problem.joints.names)} if problem.joints else {}
     columns, values = [], []
     for name in rows:
         law, _, joint = name.partition(" ")
@@ -89,12 +89,12 @@ def of_file(sought: Problem, path: str) -> Predictor:
         if law in LAWS and joint in names:
             columns.append(DriveColumn(names[joint], law, _shape_of(path, law, rows[name])))
             values.append(_number(path, rows, name, "estimate"))
-        elif name not in sought.mapping.names:
+        elif name not in problem.mapping.names:
             raise OptionError(
                 f"--estimate {shown(path)}: '{shown(name)}' is not a parameter of this robot; give "
                 "an estimate of the same robot file"
             )
-    return predictor(sought, np.array(base), columns, values)
+    return predictor(problem, np.array(base), columns, values)
 
 
 FORMER_NAMES: Final = {"root": "power"}
