@@ -3,9 +3,11 @@ the robots with closed loops beside Pinocchio's C++ constrained dynamics, in tur
 
 import ctypes
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -16,12 +18,15 @@ from benchmarks.bench.clock import SLICE, Clock
 from benchmarks.bench.contender import STATES, Contender, Order, address
 from benchmarks.bench.peers import pinocchio_library
 from benchmarks.bench.plain import Plain
-from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.kinematic_loop import as_number
+from benchmarks.loop_energy import TABLE as ENERGY
+from tests.algorithms import test_cassie
+from tests.support.loops import delta
+from tests.support.open_tree import OpenTree
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = ROOT / "docs" / "benchmarks" / "closed-loops.md"
-ROBOTS: Final = ("five_bar", "excavator", "ankle", "palletiser", "three_rrr", "stewart")
+NAMES: Final = ("five_bar", "excavator", "ankle", "palletiser", "three_rrr", "stewart")
+ROBOTS: Final = (*NAMES, "delta", "Cassie")
 FLAGS: Final = ("-std=c99", "-O3", "-march=native", "-ffp-contract=fast")
 ROUNDS: Final = 41
 MU: Final = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
@@ -44,14 +49,37 @@ def pinocchio() -> ctypes.CDLL:
     return library
 
 
-def ours(robot: symgen.Robot, name: str, folder: Path) -> int:
+@dataclass(frozen=True)
+class Case:
+    """A robot with closed loops: its name, symgen's model and the URDF of its open tree."""
+
+    name: str
+    robot: symgen.Robot
+    tree: str
+
+    @classmethod
+    def of(cls, name: str) -> "Case":
+        """A robot of robots/, Cassie, or the delta robot of the tests, whose rods are links."""
+        if name == "Cassie":
+            return cls(name, test_cassie.robot(), test_cassie.tree())
+        if name == "delta":
+            with TemporaryDirectory() as folder:
+                file = symgen.Robot(delta(closed=False)).write_urdf(Path(folder) / "tree.urdf")
+                return cls(name, symgen.Robot(delta()), Path(file).read_text(encoding="utf-8"))
+        file = ROOT / "robots" / f"{name}.urdf"
+        text = file.read_text(encoding="utf-8")
+        tree = re.sub(r"<loop .*?</loop>", "", text, flags=re.DOTALL)
+        return cls(name, symgen.Robot(file), tree)
+
+
+def ours(robot: symgen.Robot, folder: Path) -> int:
     """The address of symgen's C."""
-    file, n = ROOT / "robots" / f"{name}.urdf", robot.dof
+    nq, n = len(robot.positions), robot.dof
     options: dict[str, Any] = {"quantities": ("forward_dynamics",), "trig": "inline"}
-    symgen.generate(file, folder, ["c"], prefix="r", zeros="once", **options)
+    robot.generate(folder, ["c"], prefix="r", zeros="once", **options)
     header = (folder / "r.h").read_text(encoding="utf-8")
     takes_work = re.search(r"r_forward_dynamics\([^)]*\bw\[", header) is not None
-    words = ["x", f"x + {n}", f"x + {2 * n}", *(["w"] if takes_work else []), "y"]
+    words = ["x", f"x + {nq}", f"x + {nq + n}", *(["w"] if takes_work else []), "y"]
     (folder / "call.c").write_text(CALL.format(", ".join(words)), encoding="utf-8")
     sources = [folder / "r_forward_dynamics.c", folder / "call.c"]
     made = [path for path, _ in all_compiled(sources, (*FLAGS, f"-I{folder}"), header)]
@@ -59,48 +87,41 @@ def ours(robot: symgen.Robot, name: str, folder: Path) -> int:
     return address(ctypes.CDLL(str(library)), "call")
 
 
-def states(robot: symgen.Robot, names: list[str]) -> tuple[Any, Any, list[Any]]:
+def states(tree: OpenTree) -> tuple[Any, Any, list[Any]]:
     """Random states at which the loops close: those of symgen, those of all joints of the open
     tree in Pinocchio's order, and G and k of each."""
-    random, coupling, n = np.random.default_rng(0), coupling_of(robot.model), robot.dof
-    bodies = [body.joint.name for body in robot.model.bodies]
-    order = [bodies.index(name) for name in names]
-    leading = [bodies.index(name) for name in robot.velocities]
+    random, coupling = np.random.default_rng(0), tree.coupling
+    size = 1.0 if not coupling.held else 0.4
     small, large, motions = [], [], []
     for _ in range(STATES):
-        q = list(coupling.reachable(random.uniform(-1, 1, n).tolist()))
-        qd, tau = random.uniform(-2, 2, n), random.uniform(-2, 2, n)
-        at, x = coupling.at(q, qd.tolist())
-        forces = np.zeros(len(bodies))
-        forces[leading] = tau
-        rates = np.array(at.body_rates(qd.tolist()), float)
-        whole = np.array([as_number(p) for p in x]), rates, forces
+        q = coupling.normalized(random.uniform(-size, size, coupling.positions).tolist())
+        qd, tau = random.uniform(-2, 2, (2, coupling.velocities))
+        at, _ = coupling.at(q, qd.tolist())
+        rates = np.array(at.body_rates(qd.tolist()), float)[tree.order]
         small.append([*q, *qd, *tau])
-        large.append(np.concatenate([part[order] for part in whole]))
-        motions.append((at.velocity_matrix[order], np.array(at.rest, float)[order]))
+        large.append(np.concatenate([tree.positions(q), rates, tree.spread(tau)]))
+        motions.append((at.velocity_matrix[tree.order], np.array(at.rest, float)[tree.order]))
     return np.array(small), np.array(large), motions
 
 
 def row(name: str, clock: Clock) -> tuple[str, float]:
     """The line of a robot, and the ratio. Raises StopIteration where accelerations differ."""
     log(name)
-    folder, file = empty(FOLDER / f"loops-{name}"), ROOT / "robots" / f"{name}.urdf"
-    robot, library = symgen.Robot(file), pinocchio()
-    tree = re.sub(r"<loop .*?</loop>", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
-    (folder / "tree.urdf").write_text(tree, encoding="utf-8")
-    plain = Plain.of(folder / "tree.urdf", (), False)
-    names = [joint.name for joint in plain.joints]
+    folder, case, library = empty(FOLDER / f"loops-{name}"), Case.of(name), pinocchio()
+    robot, tree = case.robot, OpenTree.of(case.robot.model, case.tree)
+    (folder / "tree.urdf").write_text(case.tree, encoding="utf-8")
+    plain = Plain.of(folder / "tree.urdf", (), bool(tree.base))
     (folder / "model.txt").write_text(plain.text, encoding="utf-8")
-    (folder / "loops.txt").write_text(_loops(robot, names), encoding="utf-8")
+    (folder / "loops.txt").write_text(_loops(tree), encoding="utf-8")
     files = (str(folder / part).encode() for part in ("model.txt", "loops.txt"))
     if library.pin_load(*files):
         raise RuntimeError(f"Pinocchio does not take {name}")
-    small, large, motions = states(robot, names)
+    small, large, motions = states(tree)
     order = Order.same(plain)
     pair = [
         Contender(tool, "forward_dynamics", at, order, 0, lambda flat: flat)
         for tool, at in (
-            ("symgen", ours(robot, name, folder / "c")),
+            ("symgen", ours(robot, folder / "c")),
             ("pinocchio", address(library, "pin_constrained")),
         )
     ]
@@ -108,17 +129,18 @@ def row(name: str, clock: Clock) -> tuple[str, float]:
     times = _times(clock, pair, (small, large))
     operations = robot.trace("forward_dynamics").counts.total
     loops, ratio = len(robot.model.closures), times[1] / times[0]
-    cells = (name, f"{len(names)}, {loops}, {robot.dof}", f"{operations:,}", f"{times[0]:.0f}")
+    joints = tree.tree.njoints - 1
+    cells = (name, f"{joints}, {loops}, {robot.dof}", f"{operations:,}", f"{times[0]:.0f}")
     line = (*cells, f"{times[1]:,.0f} ({iterations})", f"{ratio:.1f}")
     return f"| {' | '.join(line)} |", ratio
 
 
-def _loops(robot: symgen.Robot, names: list[str]) -> str:
+def _loops(tree: OpenTree) -> str:
     """The cut joints as constrained_cpp.cpp reads them."""
     lines = []
-    for closure in robot.model.closures:
+    for closure in tree.model.closures:
         ends = zip(closure.bodies, closure.points, strict=True)
-        joints = ((names.index(robot.model.body(i).joint.name) + 1 if i else 0, p) for i, p in ends)
+        joints = ((tree.joint(body), point) for body, point in ends)
         lines.append(" ".join(f"{joint} {' '.join(map(repr, p))}" for joint, p in joints))
     return "\n".join(lines) + "\n"
 
@@ -168,7 +190,8 @@ HEAD: Final = """# Closed loops: forward dynamics compared with Pinocchio
 
 `python -m benchmarks.loop_times` writes this page. Its C++ program takes g++ some minutes.
 
-The table has the robots of `robots/` with closed loops. symgen's function takes the independent coordinates and has no loop or
+The table has the robots of `robots/` with closed loops, the delta robot of the tests, whose rods are links, and Cassie of
+example-robot-data with a floating base, two loops of Newton's method and `--snap-angles 0.001`. symgen's function takes the independent coordinates and has no loop or
 factorisation at run time; Pinocchio's `constraintDynamics` takes the coordinates of the open tree, which must satisfy the loops,
 and one 3D constraint for each cut joint. Its iterations are the fewest, and its mu is the least of 1e-12 to 1e-7, with which the
 accelerations of all joints agree to {tolerance:g} of the largest at {states} random states. With mu = 0 the dependent rows of planar loops
@@ -206,6 +229,8 @@ def main() -> None:
         **{name: here[name] for name in ("processor", "commit")},
     )
     text = head + "".join(f"{line}\n" for line, _ in rows)
+    before = PAGE.read_text(encoding="utf-8")
+    text += before[before.index(f"\n<!-- {ENERGY} -->") :]
     PAGE.write_text(text, encoding="utf-8", newline="\n")
 
 

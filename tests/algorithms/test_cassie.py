@@ -6,19 +6,23 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, files
 from math import pi
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
 import symgen
+from symgen.algorithms import QUANTITIES
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.kinematic_loop import as_number
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
+from symgen.tracing.running import outputs
+from tests.support.open_tree import OpenTree
 from tests.support.oracles import oracle
 
-pinocchio = oracle("pinocchio")
+oracle("pinocchio")
 LOOPS = [f'name="{side}-pitch-rod-joint", newton=true' for side in ("left", "right")]
 SNAP = 1e-3
 
@@ -53,64 +57,105 @@ def snapped(match: re.Match[str]) -> str:
     return f'rpy="{" ".join(repr(b if abs(a - b) <= SNAP else a) for a, b in pairs)}"'
 
 
-def tree(folder: Path) -> Any:
-    """The open tree in Pinocchio, with the angles rounded as in symgen."""
-    symgen.Robot(file(), base="fixed").write_urdf(folder / "tree.urdf")
-    text = (folder / "tree.urdf").read_text(encoding="utf-8")
+@cache
+def tree() -> str:
+    """A URDF of the open tree, with the angles rounded as in symgen."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "tree.urdf"
+        symgen.Robot(file(), base="fixed").write_urdf(path)
+        text = path.read_text(encoding="utf-8")
     text = re.sub(r"<loop .*?</loop>|<dynamics [^>]*/>", "", text, flags=re.DOTALL)
     limit = '<limit lower="-9" upper="9" effort="1" velocity="1"/>'
     text = text.replace('type="continuous">', f'type="revolute">{limit}')
-    text = re.sub(r'rpy="([^"]*)"', snapped, text)
-    return pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
+    return re.sub(r'rpy="([^"]*)"', snapped, text)
 
 
-def test_accelerations_are_those_of_pinocchios_constrained_dynamics(tmp_path: Path) -> None:
-    """With μ > 0 and all twelve equations, of which ten are independent; and the projection of the
-    open tree. The points of one loop are 2e-8 m apart along its normal in the file, and coincide
-    here."""
-    model, other = robot().model, tree(tmp_path)
-    coupling, rng, data = coupling_of(model), np.random.default_rng(1), other.createData()
-    joints, names = [*other.names][2:], [body.joint.name for body in model.bodies]
+@cache
+def state() -> dict[str, Any]:
+    coupling, rng = coupling_of(robot().model), np.random.default_rng(1)
     q = coupling.normalized(rng.uniform(-0.4, 0.4, coupling.positions).tolist())
-    qd, tau = rng.normal(size=18), 10 * rng.normal(size=18)
-    at, x = coupling.at(q, qd.tolist())
-    order = sorted(range(6), key=lambda k: coupling.drives[k].velocity_index)
-    order += [names.index(name) for name in joints]
-    place = np.array([*q[:7], *(as_number(x[names.index(name)]) for name in joints)])
-    rates = np.array([plain(r) for r in at.body_rates(qd.tolist())])[order]
-    g, k = at.velocity_matrix[order], np.array([plain(r) for r in at.rest])[order]
-    forces = np.zeros(len(names))
-    for i, drive in enumerate(coupling.drives):
-        forces[i] = 0.0 if drive.follows or not drive.terms else tau[drive.velocity_index]
-    forces = forces[order]
-    (found,) = forward_dynamics().run(q=q, qd=qd.tolist(), tau=tau.tolist()).values()
-    qdd = g @ np.array([float(a) for a in found]) + k
+    return {"q": q, "qd": rng.normal(size=18), "tau": 10 * rng.normal(size=18)}
 
-    m = pinocchio.crba(other, data, place)
-    m = np.triu(m) + np.triu(m, 1).T
-    bias = pinocchio.nle(other, data, place, rates)
-    reduced = np.linalg.solve(g.T @ m @ g, g.T @ (forces - m @ k - bias))
-    wanted = g @ reduced + k
-    assert np.abs(qdd - wanted).max() < 1e-12 * np.abs(wanted).max()
 
-    pinocchio.forwardKinematics(other, data, place)
-    constraints = pinocchio.StdVec_RigidConstraintModel()
-    kind, axes = pinocchio.ContactType.CONTACT_3D, pinocchio.ReferenceFrame.LOCAL
-    for closure in model.closures:
-        first, second = (1 if i <= 6 else other.getJointId(names[i - 1]) for i in closure.bodies)
-        point = pinocchio.SE3(np.eye(3), np.array(closure.points[0]))
-        same = data.oMi[second].actInv(data.oMi[first] * point)
-        assert same.translation == pytest.approx(closure.points[1], abs=1e-7)
-        ends = first, point, second, pinocchio.SE3(np.eye(3), same.translation)
-        constraints.append(pinocchio.RigidConstraintModel(kind, other, *ends, axes))
-    workspaces = pinocchio.StdVec_RigidConstraintData()
-    workspaces.extend([c.createData() for c in constraints])
-    pinocchio.initConstraintDynamics(other, data, constraints, workspaces)
-    settings = pinocchio.ProximalSettings(1e-14, 1e-6, 100)
-    wanted = pinocchio.constraintDynamics(
-        other, data, place, rates, forces, constraints, workspaces, settings
-    )
-    assert np.abs(qdd - wanted).max() < 1e-9 * np.abs(wanted).max()
+@cache
+def open_tree() -> OpenTree:
+    """With points that coincide: those of one loop are 2e-8 m apart along its normal in the
+    file."""
+    return OpenTree.of(robot().model, tree()).coinciding(state()["q"])
+
+
+def run(quantity: Any, **inputs: Any) -> Any:
+    (found,) = quantity.run(**{name: [*values] for name, values in inputs.items()}).values()
+    return np.array([plain(x) for x in found])
+
+
+def test_accelerations_are_those_of_pinocchios_constrained_dynamics() -> None:
+    """With μ > 0 and all twelve equations, of which ten are independent; and the projection of the
+    open tree."""
+    at, found = (state()[k] for k in ("q", "qd", "tau")), run(forward_dynamics(), **state())
+    q, qd, tau = at
+    wanted, _ = open_tree().constraint_dynamics(q, qd, tau, mu=1e-6)
+    projected = open_tree().forward_dynamics(q, qd, tau)
+    assert np.abs(found - wanted).max() < 1e-9 * np.abs(wanted).max()
+    assert np.abs(found - projected).max() < 1e-12 * np.abs(wanted).max()
+
+
+def test_forces_are_the_virtual_work_of_all_bodies() -> None:
+    q, qd = state()["q"], state()["qd"]
+    wanted = open_tree().virtual_work(q, qd, qd[::-1])
+    found = run(robot().trace("inverse_dynamics"), q=q, qd=qd, qdd=qd[::-1])
+    assert np.abs(found - wanted).max() < 1e-12 * np.abs(wanted).max()
+
+
+def moved(q: Any, rates: Any, h: Any) -> list[Any]:
+    """Positions at which the loops close, moved from others by h times rates of the base (linear,
+    angular) in its axes and of the joints."""
+    coupling, out = coupling_of(robot().model), [mpmath.mpf(x) for x in q]
+    v, w, joints = ([h * x for x in part] for part in (rates[:3], rates[3:6], rates[6:]))
+    x, y, z, real = out[3:7]
+    turned = ((1 - 2 * (y * y + z * z), 2 * (x * y - z * real), 2 * (x * z + y * real)),)
+    turned += ((2 * (x * y + z * real), 1 - 2 * (x * x + z * z), 2 * (y * z - x * real)),)
+    turned += ((2 * (x * z - y * real), 2 * (y * z + x * real), 1 - 2 * (x * x + y * y)),)
+    for k, row in enumerate(turned):
+        out[k] += sum(a * b for a, b in zip(row, v, strict=True))
+    a, b, c = (u / 2 for u in w)
+    four = (x + real * a + y * c - z * b, y + real * b + z * a - x * c)
+    four += (z + real * c + x * b - y * a, real - x * a - y * b - z * c)
+    size = mpmath.sqrt(sum(u * u for u in four))
+    out[3:7] = [u / size for u in four]
+    held = {place for _, place in coupling.held}
+    free = [k for k in range(7, len(out)) if k not in held]
+    for k, change in zip(free, joints, strict=True):
+        out[k] += change
+    for _ in range(4):
+        out = coupling.closer(out)[0]
+    return out
+
+
+def test_a_product_with_derivatives_is_a_difference_in_40_digits() -> None:
+    """λᵀ ∂q̈/∂q along a random direction of base and joints, with closed loops on both sides."""
+    q, qd, tau = (state()[k] for k in ("q", "qd", "tau"))
+    parameters, rng = robot().job.robot(robot().loaded), np.random.default_rng(4)
+    lam, along = rng.normal(size=(2, 18))
+
+    def computed(quantity: str, **inputs: Any) -> Any:
+        row = QUANTITIES[quantity]
+        way = next(f for f in row.formulations if f.closed_loops)
+        given = {name: [*inputs[name]] for name in row.inputs}
+        return [*outputs((row, way), parameters.regroups[way.regrouping], given).values()]
+
+    by_q = computed("forward_dynamics_vjp", q=q, qd=qd, tau=tau, lam_qdd=lam)[0]
+    own = along[np.argsort(open_tree().leading)]
+    with mpmath.workdps(40):
+        h = mpmath.mpf("1e-12")
+        exact = moved(q, own, 0 * h)
+        after, before = (
+            computed("forward_dynamics", q=moved(exact, own, e * h), qd=qd, tau=tau)[0]
+            for e in (1, -1)
+        )
+        pairs = zip(lam, after, before, strict=True)
+        wanted = float(sum(weight * (b - a) for weight, b, a in pairs) / (2 * h))
+    assert float(np.array([plain(x) for x in by_q]) @ along) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_coordinates_and_operations() -> None:

@@ -5,7 +5,7 @@ The tree's motions are those in the null space of the Jacobian of the cut joints
 power of inertial forces and weight of all bodies on these motions (virtual work)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symgen.mechanics.coupling import Coupling, coupling_of
-from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.model import Closure, RigidBodyModel
 from tests.support.constrained import number
 from tests.support.oracles import oracle
 
@@ -29,6 +29,7 @@ class OpenTree:
 
     model: RigidBodyModel
     tree: Any
+    closures: tuple[Closure, ...]
 
     @classmethod
     def of(cls, model: RigidBodyModel, urdf: Path | str) -> "OpenTree":
@@ -36,7 +37,7 @@ class OpenTree:
         pinocchio = oracle("pinocchio")
         text = urdf if isinstance(urdf, str) else urdf.read_text(encoding="utf-8")
         base = [pinocchio.JointModelFreeFlyer()] if coupling_of(model).quaternions else []
-        return cls(model, pinocchio.buildModelFromXML(text, *base))
+        return cls(model, pinocchio.buildModelFromXML(text, *base), model.closures)
 
     @cached_property
     def pin(self) -> Any:
@@ -81,14 +82,28 @@ class OpenTree:
         out[self.leading] = tau
         return out
 
+    def coinciding(self, q: Sequence[float]) -> "OpenTree":
+        """The same with second points of cut joints where the first are at the positions q, for
+        files whose points are near each other only."""
+        self.pin.forwardKinematics(self.tree, self.data, self.positions(q))
+        closures = []
+        for loop in self.closures:
+            (first, at), (second, _) = map(self._end, loop.bodies, loop.points)
+            here = self.data.oMi[second].actInv(self.data.oMi[first] * at).translation
+            assert np.abs(here - loop.points[1]).max() < 1e-7
+            closures.append(replace(loop, points=(loop.points[0], tuple(here))))
+        return replace(self, closures=tuple(closures))
+
     # -- cut joints --------------------------------------------------------------------------------
 
-    def _end(self, body: int, point: Sequence[float]) -> tuple[int, Any]:
+    def joint(self, body: int) -> int:
+        """Pinocchio's joint of a body, 0 for the base."""
         if body <= self.base:
-            joint = 1 if self.base and body else 0
-        else:
-            joint = self.tree.getJointId(self.model.body(body).joint.name)
-        return joint, self.pin.SE3(np.eye(3), np.array(point))
+            return 1 if self.base and body else 0
+        return int(self.tree.getJointId(self.model.body(body).joint.name))
+
+    def _end(self, body: int, point: Sequence[float]) -> tuple[int, Any]:
+        return self.joint(body), self.pin.SE3(np.eye(3), np.array(point))
 
     def _point(self, body: int, point: Sequence[float]) -> tuple[Numbers, ...]:
         """Place, velocity, acceleration and Jacobian of a point, in the world's axes."""
@@ -109,7 +124,7 @@ class OpenTree:
         self.pin.forwardKinematics(self.tree, self.data, x, rates, np.zeros(self.tree.nv))
         self.pin.computeJointJacobians(self.tree, self.data, x)
         parts = []
-        for loop in self.model.closures:
+        for loop in self.closures:
             ends = zip(*map(self._point, loop.bodies, loop.points), strict=True)
             d, v, a, jacobian = (first - second for first, second in ends)
             if loop.joint == "distance":
@@ -180,7 +195,7 @@ class OpenTree:
         g, rates, k = self.motions(x, qd)
         models, workspaces = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         axes = pin.ReferenceFrame.LOCAL
-        for loop in self.model.closures:
+        for loop in self.closures:
             ends = [e for pair in map(self._end, loop.bodies, loop.points) for e in pair]
             kind = pin.ContactType.CONTACT_3D
             models.append(pin.RigidConstraintModel(kind, self.tree, *ends, axes))
