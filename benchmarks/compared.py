@@ -24,10 +24,13 @@ from typing import Any, Final
 import click
 import numpy as np
 
+from benchmarks.compared_fmu import FMU_RUNNER
+from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.languages import LANGUAGES
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
+from symgen.languages.c.fmu import FUNCTION
 from symgen.languages.casadi.backend import external, graphs
 from symgen.languages.cpp.backend import CPP_RUNNER
 from symgen.languages.cuda.backend import HOST
@@ -55,6 +58,7 @@ STATES: Final = 5
 LAST: Final = dict.fromkeys(("cc", "c++", "gcc", "g++"), "-O0") | {"rustc": "-C opt-level=0"}
 """The last word to compilers that are to be quick."""
 NOT_RUN: Final = "not run"
+REFUSED: Final = "refused"
 BOTH: Final = 2.0
 """Times its bound, what two results may be apart that both have errors."""
 
@@ -84,6 +88,8 @@ class Way:
     scalar: str = "double"
     with_c: bool = False
     """Whether it calls the C beside its files."""
+    only: str = ""
+    """The function that it has, if it has only one; it then writes its files itself."""
 
 
 def fixed(outside: ExternalRunner) -> Callable[[Module], ExternalRunner]:
@@ -105,6 +111,7 @@ WAYS: Final = {
     "jax": Way("JAX", "jax", pure),
     "jax-c": Way("JAX, through C", "jax", native),
     "torch": Way("Torch", "torch", operators),
+    "fmu": Way("FMU", "c", fixed(FMU_RUNNER), only=FUNCTION),
 }
 
 OF_PLUGINS: Final = {
@@ -166,13 +173,13 @@ class Robot:
         """A language beside the C."""
         module = self.of(way.scalar)
         with workspace() as folder:
-            made = LANGUAGES[way.language].files(module)
+            made = {} if way.only else LANGUAGES[way.language].files(module)
             made |= code_files(module) if way.with_c else {}
             _write(made, folder)
             target = VerificationTarget(folder, module, dict.fromkeys(made, ""), STATES)
             wanted = self._of_c(target, way.scalar)
             begin = _worked()
-            names = [d.name for d in descriptions(module)]
+            names = [way.only] if way.only else [d.name for d in descriptions(module)]
             got = _told(way.outside(module).outputs(target, names))
             return _row(target, got, wanted, way.scalar, _worked() - begin)
 
@@ -241,6 +248,7 @@ def _row(
     shares = {
         d.name: _share(target, d, got[d.name], wanted[d.name], scalar)
         for d in descriptions(target.module)
+        if d.name in got
     }
     worst = max(shares, key=lambda name: shares[name])
     return Row(
@@ -321,12 +329,16 @@ def _compared(robots: Sequence[str], ways: Sequence[str]) -> None:
             if missing:
                 click.echo(f"{name}, {key}: {' and '.join(missing)} must be installed")
                 continue
-            row = robot.beside_c(way)
-            click.echo(f"{name}, {key}: {row.cell}{' TOO FAR' if row.worst > BOTH else ''}")
+            try:
+                row = robot.beside_c(way)
+                cell, far = row.cell, " TOO FAR" if row.worst > BOTH else ""
+            except OptionError as error:
+                cell, far = REFUSED, f": {error}"
+            click.echo(f"{name}, {key}: {cell}{far}")
             if key in OF_PLUGINS:
                 continue
             page = PAGE.read_text(encoding="utf-8")
-            found = cells(page) | {f"{name}/{key}": row.cell}
+            found = cells(page) | {f"{name}/{key}": cell}
             PAGE.write_text(with_cells(page, found), encoding="utf-8")
 
 

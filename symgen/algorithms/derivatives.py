@@ -17,7 +17,7 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangents, unit
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, restart
 
 SOURCE = (
     "Singh, Russell & Wensing, Efficient analytical derivatives of rigid-body dynamics, RA-L 2022"
@@ -197,6 +197,7 @@ def forward_derivatives(
     parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
     driving = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
     qdd = solver.solve(driving)
+    restart(qdd, (*solver.low.values(), *solver.inverse_d.values()))
     slopes = formulation(system, q, qd, coupling.body_rates(qdd))
     matrices = (
         coupling.matrix(square(system, x)) for x in (slopes.dq, damped(system, qd, slopes.dqd))

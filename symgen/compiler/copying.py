@@ -46,6 +46,17 @@ class Copy:
             for out in self.source.outputs
         }
 
+    @property
+    def restart(self) -> tuple[frozenset[Index], frozenset[Index]] | None:
+        """Where the algorithm starts again, on the target."""
+        if self.source.restart is None:
+            return None
+        solved, kept = (
+            frozenset(self.value_map[k].node for k in part if k in self.value_map)
+            for part in self.source.restart
+        )
+        return solved, kept
+
     def nodes_to_copy(self) -> Iterable[Index]:
         """The nodes that are written, in order."""
         return live_nodes(self.source)

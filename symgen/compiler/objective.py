@@ -110,7 +110,9 @@ def balanced(program: Program, machine: Processor) -> Program:
     earlier on `machine` for it."""
     rebalanced = Program()
     inputs = {name: rebalanced.input(name, shape) for name, shape in program.inputs}
-    values = _Balanced(program, rebalanced, inputs, machine).outputs()
+    copy = _Balanced(program, rebalanced, inputs, machine)
+    values = copy.outputs()
+    rebalanced.restart = copy.restart
     for out in program.outputs:
         rebalanced.output(out.name, out.shape, values[out.name])
     return rebalanced

@@ -175,6 +175,9 @@ class Program:
         self.divisors: dict[Index, Ref] = {}
         self.positive: dict[Index, bool] = {}
         self.column_loops: list[ColumnLoop] = []
+        self.restart: tuple[frozenset[Index], frozenset[Index]] | None = None
+        """Where the algorithm starts again, as at the accelerations that it has solved for: the
+        nodes of these, and of what it reads again. Others may be computed again, not held."""
         self.analysis_cache: dict[Any, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}

@@ -134,6 +134,14 @@ def by_columns(
     return results
 
 
+def restart(solved: Iterable[Scalar], kept: Iterable[Scalar]) -> None:
+    """Tell an expression graph that an algorithm starts again with the values `solved`, and that it
+    reads those in `kept` again."""
+    parts: list[list[Any]] = [[x for x in xs if hasattr(x, "node")] for xs in (solved, kept)]
+    for program in {x.program for part in parts for x in part}:
+        program.restart = tuple(frozenset(x.node for x in part) for part in parts)
+
+
 FloatOrScalar = TypeVar("FloatOrScalar", float, Scalar)
 
 

@@ -22,7 +22,8 @@ from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import ROBOT_INPUTS
 from symgen.languages.c.work_array import live_counts
-from symgen.languages.cuda.backend import MAX_LIVE_REGISTERS, cuda_functions, resources
+from symgen.languages.cuda.backend import cuda_functions, resources
+from symgen.languages.cuda.phases import MAX_LIVE_REGISTERS
 from symgen.languages.describe import descriptions
 from symgen.native.compiler import EXACT
 from tests.support.tools import SIMPLE, generated, invoke, robot_file, verified
@@ -201,6 +202,20 @@ def test_nvcc_compiles_without_a_warning(name, tmp_path):
     assert re.fullmatch(r"\d+ registers, .* spilled", resources(done.stderr))
 
 
+@pytest.mark.skipif(shutil.which("hipcc") is None, reason="hipcc is not installed")
+def test_hipcc_compiles_kernel_and_launch(tmp_path):
+    """For a GPU of AMD, from the sources of CUDA."""
+    options = {"scalar": "float", "trig": "inline", "quantities": ("forward_dynamics",)}
+    _, folder = generated("pendulum", languages=("cuda",), **options)
+    flags = ["-std=c++17", "-x", "hip", "--offload-arch=gfx90a", "-Wall", "-Wextra", "-Werror"]
+    command = ["hipcc", *flags, "-c", "forward_dynamics.cu", "-o", tmp_path / "x.o"]
+    subprocess.run(command, cwd=folder / "pendulum_cuda", check=True)
+    _, stack, spilled = cuda_registers.compiled_by_hip(
+        folder / "pendulum_cuda" / "forward_dynamics.cu"
+    )
+    assert stack == spilled == 0
+
+
 KERNEL = """
 #include "forward_dynamics.cuh"
 /* A step of each of n pendulums, state by state in registers. */
@@ -308,6 +323,26 @@ def test_no_kernel_of_dynamics_spills():
         for name, row in STORED["kernels"].items()
         if " float " in name and not name.endswith("derivatives")
     )
+
+
+def test_derivatives_of_forward_dynamics_of_a_panda_do_not_spill():
+    """In float; with 255 registers of the UR5 also in double."""
+    for name in ("panda_arm float", "ur5 double"):
+        row = STORED["kernels"][f"{name} forward_dynamics_derivatives"]
+        assert [row[processor][2] for processor in ("80", "90", "100")] == [0, 0, 0], name
+
+
+def test_two_parts_have_the_bits_of_c(tmp_path):
+    """The second part computes again what takes few operations, and reads the accelerations."""
+    options = {"scalar": "double", "quantities": ("forward_dynamics_derivatives",)}
+    module, _ = generated("ur5", languages=("cuda",), **options)
+    (function,) = cuda_functions(module)
+    first, second = function.partition.pieces
+    assert 50 < len({*first} & {*second}) < 0.5 * len(first)
+    assert max(map(max, map(live_counts, (first, second)))) < 0.8 * max(
+        live_counts(function.body.steps)
+    )
+    assert same_bits_as_c("ur5", tmp_path, **options) > 700
 
 
 def test_a_function_with_many_live_values_is_in_pieces():

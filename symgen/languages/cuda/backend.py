@@ -26,10 +26,11 @@ from symgen.languages.c.syntax import (
     numbers,
     status_text,
 )
-from symgen.languages.c.work_array import Partition, live_counts, partition
+from symgen.languages.c.work_array import Partition
 from symgen.languages.conventions import convention_lines, listed
 from symgen.languages.cpp.backend import FLAGS as CPP
 from symgen.languages.cpp.backend import compiler
+from symgen.languages.cuda.phases import pieces_of_thread
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.external_runner import (
@@ -45,16 +46,6 @@ from symgen.native.compiler import workspace
 from symgen.render import render
 
 STEP: Final = "step"
-
-WORDS: Final = {"float": 1, "double": 2}
-"""Registers of 32 bits that a number takes."""
-
-MAX_LIVE_REGISTERS: Final = 600
-"""Registers of all values that are live at once, of functions in one piece. A thread has 255. Up to
-580, nvcc 13.0 spills 4 kB; at 780 it kept everything in memory and used 32 registers."""
-
-PIECE: Final = 240
-"""Statements of a piece of longer functions; their pieces have no spills."""
 
 OWN: Final = {"sin": "sine", "cos": "cosine"}
 """The header's own functions (``--trig inline``), by operation of the tape."""
@@ -105,11 +96,7 @@ class CudaFunction(CFunction):
     @cached_property
     def partition(self) -> Partition | None:
         """The statements in pieces, also where nvcc would keep hardly any value in registers."""
-        pieces, steps = super().partition, self.body.steps
-        registers = max(live_counts(steps)) * WORDS[self.c.scalar]
-        if pieces is None and registers > MAX_LIVE_REGISTERS:
-            return partition(steps, PIECE)
-        return pieces
+        return super().partition or pieces_of_thread(self.body, self.d.pivots, self.c.scalar)
 
     @cached_property
     def shared(self) -> list[Argument]:
