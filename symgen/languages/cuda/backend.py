@@ -13,7 +13,6 @@ from typing import Final
 
 from symgen.languages.c.expressions import LIMITS, ULP, CPrinter, c_printer, rows, steps, table
 from symgen.languages.c.options import COptions
-from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import many_states, shared_inputs
 from symgen.languages.c.syntax import (
     LARGEST,
@@ -26,11 +25,10 @@ from symgen.languages.c.syntax import (
     numbers,
     status_text,
 )
-from symgen.languages.c.work_array import Partition
 from symgen.languages.conventions import convention_lines, listed
 from symgen.languages.cpp.backend import FLAGS as CPP
 from symgen.languages.cpp.backend import compiler
-from symgen.languages.cuda.phases import pieces_of_thread
+from symgen.languages.cuda.phases import ThreadFunction
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.external_runner import (
@@ -90,13 +88,8 @@ def cuda_printer(module: Module, d: FunctionDescription) -> CPrinter:
 
 
 @dataclass(frozen=True, eq=False)
-class CudaFunction(CFunction):
+class CudaFunction(ThreadFunction):
     """A function of a module as CUDA: for a thread, for a grid of threads, and its launch."""
-
-    @cached_property
-    def partition(self) -> Partition | None:
-        """The statements in pieces, also where nvcc would keep hardly any value in registers."""
-        return super().partition or pieces_of_thread(self.body, self.d.pivots, self.c.scalar)
 
     @cached_property
     def shared(self) -> list[Argument]:

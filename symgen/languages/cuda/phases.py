@@ -8,9 +8,12 @@ half the registers. In each part, a statement stands just before the first that 
 need most values first (Sethi & Ullman, J. ACM 17, 1970)."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from symgen.compiler.program import Index, Ref
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.work_array import Partition, live_counts, partition, spill_slots
 from symgen.languages.sine_loops import SineLoop
 from symgen.languages.writer import FunctionBody, Step
@@ -29,18 +32,24 @@ PIECE: Final = 240
 """Statements of a piece of longer functions; their pieces have no spills."""
 
 
-def pieces_of_thread(body: FunctionBody, pivots: Iterable[Ref], scalar: str) -> Partition | None:
-    """Two parts, if each holds few values; else pieces of any function that holds far too many."""
+@dataclass(frozen=True, eq=False)
+class ThreadFunction(CFunction):
+    """A function whose values are in the registers of a thread."""
 
-    def fits(steps: Sequence[Step], registers: int) -> bool:
-        return max(live_counts(steps)) * WORDS[scalar] <= registers
+    @cached_property
+    def partition(self) -> Partition | None:
+        """Pieces, also where nvcc would keep hardly any value in registers; two parts, where they
+        hold few values."""
+        steps = self.body.steps
+        if (pieces := super().partition) is not None or self._fits(steps, REGISTERS):
+            return pieces
+        parts = phases(self.body, self.d.pivots)
+        if parts and all(self._fits(part, MAX_LIVE_REGISTERS) for part in parts):
+            return Partition(parts, *spill_slots(parts))
+        return None if self._fits(steps, MAX_LIVE_REGISTERS) else partition(steps, PIECE)
 
-    if fits(body.steps, REGISTERS):
-        return None
-    parts = phases(body, pivots)
-    if parts and all(fits(part, MAX_LIVE_REGISTERS) for part in parts):
-        return Partition(parts, *spill_slots(parts))
-    return None if fits(body.steps, MAX_LIVE_REGISTERS) else partition(body.steps, PIECE)
+    def _fits(self, steps: Sequence[Step], registers: int) -> bool:
+        return max(live_counts(steps)) * WORDS[self.c.scalar] <= registers
 
 
 def phases(body: FunctionBody, pivots: Iterable[Ref]) -> tuple[tuple[Step, ...], ...]:
