@@ -19,6 +19,7 @@ from symgen.reading import denavit_hartenberg, urdf
 from symgen.reading.description import RobotDescription, check_one_root
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.plausibility import check_joint_elements
+from symgen.reading.urdf import extended_urdf
 from symgen.reading.xacro.expansion import (
     Expansion,
     check_folders_exist,
@@ -276,6 +277,8 @@ def read(
         check_single_model(f"'{shown(os.fspath(path))}'", options)
         not_expanded(path, options)
         return without_packages(denavit_hartenberg.read(path), options.package_paths)
+    if extended_urdf.is_extended(path):
+        return extended_urdf.extended(read(extended_urdf.urdf_beside(path), options), path)
     data = file_bytes(path)
     root = parsed(data, shown(os.fspath(path)))
     check_joint_elements(root)
@@ -324,6 +327,8 @@ def expanded_text(
     path: str | os.PathLike[str], options: SourceOptions = NO_SOURCE_OPTIONS
 ) -> bytes:
     """The bytes of a file, expanded where it has xacro in it. Raises RobotError."""
+    if extended_urdf.is_extended(path):
+        return expanded_text(extended_urdf.urdf_beside(path), options)
     data = file_bytes(path)
     expansion = _expansion(path, parsed(data, shown(os.fspath(path))), options)
     return data if expansion is None else expansion.text
