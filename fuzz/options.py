@@ -193,6 +193,7 @@ VALUES: Final[dict[str, Value]] = {
     "trig": one("libm", "inline"),
     "zeros": one("always", "once"),
     "batch": one("2", "4", "8", "auto", odd=("3", "0", "64", "-2", "1000000")),
+    "body_loops": one("true"),
     "chunk": one("5", "10", "100", "1000", odd=("0", "-1", "1", "1000000000000")),
     "glue": lambda rng, names: some(one(*_glue()))(rng, names),
     "target": one("host", "cortex-m7", "cortex-m4f", "cortex-m0plus"),

@@ -5,7 +5,7 @@ const panda_info_type panda_info = {
     "panda",
     "symgen 0.1.0",
     "6f48836a6d5e886ccb7e117fb57e1d00866a768f8b9ffa28563672879db63c3a",
-    "gravity=[0.0,0.0,-9.81] snap_angles=1e-09 base=fixed coordinates=joints joint_order=base-to-tip allow_unphysical=false rotors=exact parameters=constant wrench_axes=link friction_width=0.0 friction_compensation=reference springs=false runtime_springs=false fluid=false optimize=latency scalar=double trig=inline zeros=always chunk=100 module_version=0.1.0",
+    "gravity=[0.0,0.0,-9.81] snap_angles=1e-09 base=fixed coordinates=joints joint_order=base-to-tip allow_unphysical=false rotors=exact parameters=constant wrench_axes=link friction_width=0.0 friction_compensation=reference springs=false runtime_springs=false fluid=false optimize=latency scalar=double trig=inline zeros=always body_loops=false chunk=100 module_version=0.1.0",
     {
         "inverse_dynamics",
         "gravity",

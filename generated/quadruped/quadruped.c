@@ -5,7 +5,7 @@ const quadruped_info_type quadruped_info = {
     "quadruped",
     "symgen 0.1.0",
     "44bdefe5e4fde9e2359cc379d9c9ac4e0de83c2ac121884bc42b5d1cd7918e04",
-    "gravity=[0.0,0.0,-9.81] snap_angles=1e-09 base=floating coordinates=joints joint_order=base-to-tip allow_unphysical=false rotors=exact parameters=constant wrench_axes=link friction_width=0.0 friction_compensation=reference springs=false runtime_springs=false fluid=false quantities=['inverse_dynamics','gravity','bias','mass_matrix','forward_dynamics'] optimize=latency scalar=double trig=inline zeros=always chunk=100 module_version=0.1.0",
+    "gravity=[0.0,0.0,-9.81] snap_angles=1e-09 base=floating coordinates=joints joint_order=base-to-tip allow_unphysical=false rotors=exact parameters=constant wrench_axes=link friction_width=0.0 friction_compensation=reference springs=false runtime_springs=false fluid=false quantities=['inverse_dynamics','gravity','bias','mass_matrix','forward_dynamics'] optimize=latency scalar=double trig=inline zeros=always body_loops=false chunk=100 module_version=0.1.0",
     {
         "inverse_dynamics",
         "gravity",

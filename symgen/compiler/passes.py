@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from symgen.compiler.naming import named
-from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
+from symgen.compiler.program import LEAVES, Index, LoopProgram, Node, Program, Ref
 from symgen.numbers.operations import COUNTED, OPS
 
 
@@ -153,6 +153,8 @@ def used_ops(program: Program) -> frozenset[str]:
 @cached_analysis
 def counts(program: Program) -> Counts:
     """The operations that the outputs need."""
+    if isinstance(program, LoopProgram):
+        return Counts(**program.operations)
     counter = Counter[str]()
     for op, times in operation_counts(program).items():
         counter[OPS[op].counts_as] += times

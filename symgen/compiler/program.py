@@ -9,7 +9,7 @@ Every rewrite here is exact in IEEE arithmetic, with two stated exceptions: the 
 NaN or infinity through a product with the constant zero. What changes rounding is a named pass."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -360,3 +360,27 @@ class Program:
         if x.negative and not row.parity:
             return Value(self, self._node((op, self._node(("neg", x.node, None)), None)))
         return Value(self, self._node((op, x.node, None)), x.negative and row.parity == "odd")
+
+
+class LoopProgram(Program):
+    """What stands for the tape of a function whose code is loops that no tape records: its inputs
+    and outputs, and the operations that were counted by formula. Its nodes tell only which inputs
+    are read and which functions are called: every entry of an output is the same sum.
+
+    An error of a result is at most about `growth` roundings of the largest entry of its output."""
+
+    def __init__(self, operations: Mapping[str, int], growth: float) -> None:
+        super().__init__()
+        self.operations = operations
+        self.growth = growth
+
+    def close(
+        self, outputs: Iterable[tuple[str, tuple[int, ...]]], inputs: Iterable[Value]
+    ) -> None:
+        """Declare the outputs; `inputs` are entries that are read."""
+        (first, *others) = inputs
+        total: Any = first.applied("sin") + first.applied("cos")
+        for value in others:
+            total = total + value
+        for name, shape in outputs:
+            self.output(name, shape, [total] * math.prod(shape))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
@@ -10,7 +11,7 @@ from symgen.compiler.objective import Objective
 from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
-from symgen.languages.c.options import aim_of
+from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.language import check_function, check_module, identifier
 from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.model import RigidBodyModel
@@ -19,6 +20,7 @@ from symgen.reading.assemble import LoadedRobot, load_with
 from symgen.reading.options import RobotOptions
 from symgen.reading.sources import RobotSource, is_path, name_of, snapshot
 from symgen.text import shown
+from symgen.tracing.body_loops import has_loops, loop_functions
 from symgen.tracing.function import Function
 from symgen.tracing.options import EVERY, FunctionOptions
 from symgen.tracing.physical_inertia import ImpossibleInertia
@@ -99,7 +101,8 @@ class Job:
         if EVERY not in options.quantities:
             return wanted
         named = {*options.quantities, *options.controllers}
-        return [f for f in wanted if f.name in named or is_supported(robot, f)] or wanted
+        can = has_loops if self[COptions].body_loops else partial(is_supported, robot)
+        return [f for f in wanted if f.name in named or can(f)] or wanted
 
     def choice(self) -> dict[str, str]:
         """The formulation by quantity, where given. Raises OptionError."""
@@ -117,15 +120,7 @@ class Job:
         name = self._name(loaded.model)
         robot = self.robot(loaded)
         with _placed(loaded):
-            functions = tuple(
-                trace_all(
-                    robot,
-                    self.functions(robot),
-                    self.choice(),
-                    self.aim,
-                    lambda step: progress(f"tracing: {step}"),
-                )
-            )
+            functions = self._functions(robot, lambda step: progress(f"tracing: {step}"))
         for language in LANGUAGES.values():
             if language.options is not None:
                 language.refuse(self[language.options], functions)
@@ -133,6 +128,20 @@ class Job:
         file, other = PurePath(self.file).name, actuators and PurePath(actuators).name
         source = RobotOrigin(file, loaded.sha256, other, loaded.actuators_sha256)
         return Module(name, robot, functions, source, self._repeated_choices(loaded.model))
+
+    def _functions(
+        self, robot: ParametricModel, progress: Callable[[str], None]
+    ) -> tuple[Function, ...]:
+        """The functions to generate, traced or with loops over bodies. Raises OptionError."""
+        wanted = self.functions(robot)
+        if self[COptions].body_loops:
+            for name in filter(self.choices.used, ("formulations", "optimize", "certify")):
+                raise OptionError(
+                    f"--body-loops: --{name.removesuffix('s')} cannot be used for loops over the "
+                    "bodies; remove one of the two"
+                )
+            return tuple(loop_functions(robot, wanted))
+        return tuple(trace_all(robot, wanted, self.choice(), self.aim, progress))
 
     def _name(self, model: RigidBodyModel) -> str:
         """The module's name. Raises OptionError for one that it or a joint cannot have."""

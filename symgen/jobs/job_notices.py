@@ -46,7 +46,7 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
         *_effort_notices(job, loaded, module),
     )
     near = _near_angles(job, loaded)
-    if not near:
+    if not near or module.is_looped:
         return notices
     other = job.changed(snap_angles=_snap_tolerance(near))
     now = sum(function.counts.total for function in module.functions)

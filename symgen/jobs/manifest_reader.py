@@ -15,7 +15,7 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 from symgen.errors import OptionError, SymgenError
 from symgen.jobs.manifest import FORMAT, NAME, OPTIONAL, RUNTIME, Manifest, text, written
 from symgen.jobs.options import MODULE
-from symgen.languages.c.options import aim_of
+from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.module import Module
 from symgen.mechanics.joint_forces import COMPENSATION, FRICTION
 from symgen.mechanics.model import RigidBodyModel
@@ -23,6 +23,7 @@ from symgen.mechanics.model_validation import validate
 from symgen.options import Choices, rows
 from symgen.reading.toml_reader import described_type
 from symgen.text import quoted, reason, shown
+from symgen.tracing.body_loops import loop_functions
 from symgen.tracing.request import FunctionRequest, thrusters
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
@@ -246,10 +247,13 @@ def _module(listed: Manifest) -> Module:
         for name, row in listed.functions.items()
         if row.quantities
     }
-    functions = tuple(
-        trace(robot, request, listed.functions[name].formulations, aim_of(choices))
-        for name, request in requests.items()
-    )
+    if choices[COptions].body_loops:
+        functions = tuple(loop_functions(robot, [*requests.values()]))
+    else:
+        functions = tuple(
+            trace(robot, request, listed.functions[name].formulations, aim_of(choices))
+            for name, request in requests.items()
+        )
     return Module(listed.prefix, robot, functions, listed.source, choices)
 
 

@@ -57,6 +57,11 @@ def module_files(
     with each language. Raises SymgenError."""
     chosen = [LANGUAGES[name] for name in known_languages(languages)]
     texts: dict[str, str] = {}
+    if module.is_looped:
+        for name in (language.name for language in chosen if language.name != "c"):
+            raise OptionError(
+                f"--body-loops: only C has loops over the bodies, not {name}; use --lang c"
+            )
     for k, language in enumerate(chosen):
         progress(f"writing code: language {k + 1} of {len(chosen)}, {language.name}")
         texts |= language.files(module)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.compiler.evaluate import levels
-from symgen.compiler.program import Program
+from symgen.compiler.program import LoopProgram, Program
 from symgen.mechanics.canonical_frames import ROUNDING, longest_joint_distance
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
@@ -105,7 +105,10 @@ class Accuracy:
         `FACTOR` times the sum of the running error bound, what the tape itself is off (its numbers
         were made in double precision) unless that is more than such an origin explains, and what
         rounding the reference takes; and of the largest entry what two errors make together, which
-        is all there is of the square of what is zero but for rounding."""
+        is all there is of the square of what is zero but for rounding. Of a function with loops
+        over bodies it is the stated number of roundings of the largest entry."""
+        if isinstance(program, LoopProgram):
+            return {name: self._by_largest(program, x) for name, x in wanted.items()}
         bounds = self.bounds(program)
         run, slack = self.errors(program).run, self._slack(program)
         loose = RoundingErrors(run, self._doubles, "double", "inline", slack).outputs(False)
@@ -128,6 +131,14 @@ class Accuracy:
             sums = FACTOR * (x.bounds + smaller).T
             limits[name] = np.where(np.isnan(sums), np.inf, sums)
         return limits
+
+    def _by_largest(self, program: LoopProgram, wanted: Any) -> Numbers:
+        rows = np.array(wanted, float)
+        flat = rows.reshape(len(rows), -1)
+        largest = np.abs(flat).max(axis=1, keepdims=True, initial=0.0)
+        angles = np.abs(np.array(self.states["q"], float)).max(axis=1, keepdims=True)
+        growth = program.growth * np.maximum(1.0, angles / TURN)  # of other code: sums of angles
+        return np.broadcast_to(growth * ROUNDOFF[self.scalar] * largest, flat.shape)
 
     def _slack(self, program: Program) -> float:
         """Absolute error of the numbers of a tape from how they were made."""

@@ -17,7 +17,7 @@ from symgen.algorithms.registry import Array, Quantity
 from symgen.algorithms.titles import title
 from symgen.compiler.derivative import vector_jacobian_program
 from symgen.compiler.passes import counts, live_nodes, pivots, used_ops
-from symgen.compiler.program import Program, Ref
+from symgen.compiler.program import LoopProgram, Program, Ref
 from symgen.languages import joint_documentation as words
 from symgen.languages.accuracy import Steps
 from symgen.languages.local_names import constants
@@ -163,6 +163,8 @@ def _described(module: Module, function: Function) -> FunctionDescription:
     count = operations(function.program)
     inverts = any(q.needs_inverse for q in function.quantities)
     formulations = " + ".join(map(title, dict.fromkeys(f.name for _, f in function.parts)))
+    if isinstance(function.program, LoopProgram):
+        formulations = f"loops over the bodies, in axes of the root; proven by {formulations}"
     trees = "; long sums are added pairwise" if function.trees else ""
     return FunctionDescription(
         function.name,
@@ -172,9 +174,17 @@ def _described(module: Module, function: Function) -> FunctionDescription:
         formulations + trees,
         sources,
         function.program,
-        pivots(function.program, divisions=inverts),
+        _pivots(function, inverts),
         tuple(constants(function)),
     )
+
+
+def _pivots(function: Function, inverts: bool) -> tuple[Ref, ...]:
+    """What must be positive for the results to be of use. Loops over bodies count what is not."""
+    program = function.program
+    if isinstance(program, LoopProgram):
+        return tuple(ref for out in program.outputs for ref in out.refs[:1] if ref and inverts)
+    return pivots(program, divisions=inverts)
 
 
 def _with_units(function: Function, inputs: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from symgen import __version__
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
-from symgen.compiler.program import Program
+from symgen.compiler.program import LoopProgram, Program
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import (
@@ -107,6 +107,11 @@ class Module:
         return {name: x for name, x in self.choices.flat().items() if name not in local}
 
     @property
+    def is_looped(self) -> bool:
+        """Whether its functions are loops over the bodies, of which there is no tape."""
+        return any(isinstance(f.program, LoopProgram) for f in self.functions)
+
+    @property
     def version(self) -> str:
         """The version of symgen that writes it."""
         return __version__
@@ -181,7 +186,8 @@ class Module:
     def _drawn(self) -> list[Drawn]:
         """The states of the self-test, one of them with large angles."""
         rng = random.Random(self.source.sha256)
-        programs, draw = [function.program for function in self.functions], partial(self._draw, rng)
+        programs = [f.program for f in self.functions if not isinstance(f.program, LoopProgram)]
+        draw = partial(self._draw, rng)
         first = draw(TEST_STATES)
         first[-1] = self._turned_far(first[-1])
         return choose_states(programs, first, draw, self._finished, self.accuracy_at, CANDIDATES)

@@ -12,6 +12,7 @@ import numpy as np
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate_exactly
 from symgen.compiler.parallel import spread
+from symgen.compiler.program import LoopProgram
 from symgen.numbers.caching import cached_method
 from symgen.numbers.decimals import REFERENCE_DIGITS, in_decimals
 from symgen.numbers.scalar import Scalar
@@ -180,7 +181,14 @@ def _floats(row: Sequence[Scalar]) -> Floats:
 
 
 def _run(function: Function, regroup: RegroupedModel | None, inputs: Inputs) -> dict[str, Any]:
-    """The tape of a function in decimal numbers; the states first, as in its inputs."""
+    """The tape of a function in decimal numbers; the states first, as in its inputs. Where there is
+    no tape, its algorithm on floats."""
+    if isinstance(function.program, LoopProgram):
+        runs = [
+            function.run(**{name: list(map(float, inputs[name][k])) for name in function.inputs})
+            for k in range(len(inputs["q"]))
+        ]
+        return {name: [run[name] for run in runs] for name in runs[0]}
     entries = {name: decimals(rows).T for name, rows in inputs.items()}
     with in_decimals():
         if regroup is not None:

@@ -6,12 +6,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from symgen.compiler.parallel import spread
+from symgen.languages.c.body_code import body_files, function_in_c, template_of
+from symgen.languages.c.body_code import tables as body_tables
 from symgen.languages.c.constants import LARGEST_MACROS, information, selftest_context
 from symgen.languages.c.controller_code import controller_files, controllers
 from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.glue import glue_files
 from symgen.languages.c.header_notes import header_notes
-from symgen.languages.c.loops import c_function
 from symgen.languages.c.options import COptions, Release
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_files
@@ -36,7 +37,7 @@ def functions(module: Module) -> list[CFunction]:
 def _printed(module: Module) -> tuple[tuple[CFunction, str], ...]:
     """The functions of a module with the sizes of their bodies, and their sources. Bodies are made
     in several processes, which return only sizes and texts."""
-    shared, bare = _shared(module), [c_function(module, d) for d in descriptions(module)]
+    shared, bare = _shared(module), [function_in_c(module, d) for d in descriptions(module)]
     rows = spread(lambda f: (f.sizes, render("c/function.c.jinja", **shared, function=f)), bare)
     pairs = zip(bare, rows, strict=True)
     return tuple((replace(f, known_sizes=sizes), text) for f, (sizes, text) in pairs)
@@ -53,7 +54,7 @@ def files(module: Module) -> dict[str, str]:
     code |= controller_files(module, shared) | batch_files(module, shared)
     selftest = render("c/selftest.c.jinja", **shared, **selftest_context(module, functions(module)))
     texts = {f"{name}.h": "", f"{name}.c": "", f"{name}_selftest.c": selftest} | code
-    private = {f"{name}_trig.h", f"{name}_lanes.h"}
+    private = {f"{name}_trig.h", f"{name}_lanes.h", f"{name}_bodies.h"}
     headers = [file for file in texts if file.endswith(".h") and file not in private]
     sources = [file for file in texts if file.endswith(".c") and file != f"{name}_selftest.c"]
     return texts | glue_files(module, headers, sources, shared, texts)
@@ -77,6 +78,7 @@ def _functions(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     inline = module[COptions].trig == "inline"
     if inline and (module[COptions].batch or any(f.uses_trig for f in shared["functions"])):
         texts[f"{name}_trig.h"] = trig_header(module)
+    texts |= body_files(module, shared)
     return texts | {f"{function.full_name}.c": text for function, text in _printed(module)}
 
 
@@ -93,6 +95,8 @@ def _shared(module: Module) -> dict[str, Any]:
         "listed": listed,
         "wrapped": lambda text: textwrap.wrap(text, WIDTH - 12),
         "largest": LARGEST_MACROS[module[COptions].scalar],
+        "bodies": body_tables(module),
+        "body_template": template_of,
     }
 
 

@@ -11,7 +11,7 @@ from symgen.errors import OptionError
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.options import Choices, group, option
-from symgen.options.kinds import NAMES, WHOLE, choice, whole_or
+from symgen.options.kinds import FLAG, NAMES, WHOLE, choice, whole_or
 from symgen.text import cited
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
@@ -83,6 +83,9 @@ BUILD: Final = "symgen build"
 COMPILE: Final = "symgen.compile"
 PRODUCTS: Final = (BUILD, COMPILE)
 """What is made of generated C besides the files of a language; options apply to it by its name."""
+
+CHUNK: Final = 100
+"""The default of ``--chunk``."""
 
 WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""
@@ -220,6 +223,15 @@ class COptions:
         default=None,
         applies_to=("c",),
     )
+    body_loops: bool = option(
+        "--body-loops",
+        None,
+        "Write C functions as loops over the bodies of the robot instead of straight-line code, "
+        "for robots with more than some 20 joints (see symgen docs large).",
+        FLAG,
+        default=False,
+        applies_to=("c", *PRODUCTS),
+    )
     chunk: int = option(
         "--chunk",
         "N",
@@ -227,7 +239,7 @@ class COptions:
         "100 keeps their stack below 1 kB in float and 2 kB in double.",
         WHOLE,
         rare=True,
-        default=100,
+        default=CHUNK,
         applies_to=("c", "cuda", "casadi", "jax", "torch", *PRODUCTS),
     )
 
@@ -250,6 +262,21 @@ class COptions:
             )
         if self.batch is not None:
             self._check_batch()
+        if self.body_loops:
+            self._check_body_loops()
+
+    def _check_body_loops(self) -> None:
+        others = {
+            "--batch": self.batch is not None,
+            "--zeros once": self.zeros == "once",
+            f"--chunk {self.chunk}": self.chunk != CHUNK,
+        }
+        flag = next((flag for flag, given in others.items() if given), None)
+        if flag is not None:
+            raise OptionError(
+                f"--body-loops and {flag}: loops over the bodies do not support it; remove one of "
+                "the two"
+            )
 
     def _check_batch(self) -> None:
         if self.batch not in WIDTHS:

@@ -36,6 +36,7 @@ from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
 from symgen.languages.writer import FunctionBody, Step, blocks, function_body, zeros
+from symgen.mechanics.body_tables import BodyTables
 from symgen.numbers.operations import OPS
 
 MAX_WHOLE: Final = 2.5
@@ -127,6 +128,8 @@ class CFunction:
     d: FunctionDescription
     printer: CPrinter
     loops: Loops | None = None
+    bodies: BodyTables | None = None
+    """The tables of a function that is loops over bodies (`symgen.languages.c.body_code`)."""
     known_sizes: "BodySizes | None" = None
     """The sizes of its body, if that was made in another process."""
 
@@ -320,6 +323,8 @@ class CFunction:
     @property
     def finite(self) -> list[str]:
         """Calls that test whether all outputs are finite."""
+        if self.bodies is not None:
+            return [f"all_finite({a.name}, {a.size})" for a in self.outputs]
         tests = (
             self.printer.finite(a, distinct_entries(self.d.program, a.name)) for a in self.outputs
         )
@@ -330,8 +335,8 @@ class CFunction:
     @property
     def rounding(self) -> list[str]:
         """The errors of results in single precision, a text for each output; none in double
-        precision."""
-        single = self.c.scalar == "float"
+        precision and for loops over bodies."""
+        single = self.c.scalar == "float" and self.bodies is None
         return [r.text for r in self.module.roundings[self.d.name]] if single else []
 
     @property
@@ -355,6 +360,8 @@ class CFunction:
     @property
     def legend(self) -> list[str]:
         """The meaning of the local names; with loops over columns, of the straight-line code."""
+        if self.bodies is not None:
+            return []
         columns = self.loops is not None and self.loops.looped
         body = self.loops.statics[0].body if self.loops is not None and columns else self.body
         return legend(body.names.values(), (a.name for a in self.outputs))

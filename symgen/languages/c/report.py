@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.compiler.passes import counts, live_nodes, operands
+from symgen.compiler.program import LoopProgram
 from symgen.languages.c.backend import functions
 from symgen.languages.c.options import TARGETS, COptions, others
 from symgen.languages.c.printed_function import CFunction
@@ -99,6 +100,8 @@ NOTHING: Final = {"stack": None, "code": None}
 
 def _row(f: CFunction) -> dict[str, Any]:
     program = f.d.program
+    if isinstance(program, LoopProgram):
+        return {"operations": counts(program).as_dict(), "literals": 0, "work": 0, "pieces": 1}
     read = {k for i in live_nodes(program) for k in operands(program.nodes[i])}
     read |= {ref.node for out in program.outputs for ref in out.refs if ref is not None}
     return {

@@ -1,0 +1,59 @@
+"""Functions in C that are loops over the bodies of a robot (``--body-loops``), by templates in
+``templates/c/bodies``."""
+
+from functools import lru_cache, partial
+from typing import Any, Final
+
+from symgen.compiler.program import LoopProgram
+from symgen.languages.c.expressions import c_printer
+from symgen.languages.c.loops import c_function
+from symgen.languages.c.options import COptions
+from symgen.languages.c.printed_function import CFunction
+from symgen.languages.c.syntax import literal
+from symgen.languages.describe import FunctionDescription
+from symgen.languages.module import Module
+from symgen.mechanics.body_tables import BodyTables
+from symgen.render import render
+
+SYMMETRIC: Final = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
+"""The places of the entries of a symmetric matrix among its upper ones."""
+
+TEMPLATES: Final = {"gravity": "inverse_dynamics", "bias": "inverse_dynamics"}
+"""The templates of quantities that have another's."""
+
+
+@lru_cache(maxsize=4)
+def tables(module: Module) -> BodyTables | None:
+    """The tables of a module whose functions are loops over bodies, None for others."""
+    return BodyTables(module.robot.model) if module.is_looped else None
+
+
+def function_in_c(module: Module, d: FunctionDescription) -> CFunction:
+    """A function in C: loops over bodies where these were asked for."""
+    if isinstance(d.program, LoopProgram):
+        return CFunction(module, d, c_printer(module), bodies=tables(module))
+    return c_function(module, d)
+
+
+def template_of(function: CFunction) -> str:
+    """The template of the body of a function."""
+    traced = next(f for f in function.module.functions if f.name == function.d.name)
+    quantity = traced.quantities[0].name
+    return f"c/bodies/{TEMPLATES.get(quantity, quantity)}.jinja"
+
+
+def body_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
+    """The private header of such functions, name to text; empty for other modules."""
+    if tables(module) is None:
+        return {}
+    scalar = module[COptions].scalar
+    number = partial(literal, scalar=scalar)
+    text = render(
+        "c/bodies/header.h.jinja",
+        **shared,
+        symmetric=SYMMETRIC,
+        number=number,
+        zero=number(0.0),
+        one=number(1.0),
+    )
+    return {f"{module.name}_bodies.h": text}

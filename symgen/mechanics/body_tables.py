@@ -1,0 +1,270 @@
+"""The constants of a robot's bodies in tables with a column for each coordinate: what code with
+loops over the bodies reads.
+
+Every body has a frame whose z axis is that of its joint. Columns are ordered so that a subtree is a
+run of columns; the base has the column behind the last."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final
+
+import numpy as np
+
+from symgen.mechanics.coordinate_map import CouplingTerm
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joints.standard_joints import default_second_axis
+from symgen.mechanics.model import Body, RigidBodyModel
+from symgen.mechanics.pose import Pose, Triple
+from symgen.numbers.scalar import plain
+from symgen.numbers.types import Numbers
+from symgen.text import shown
+
+LANES: Final = 8
+"""Rows of tables have a multiple of this many columns."""
+
+FLOATING: Final = "floating"
+
+
+def unsupported(model: RigidBodyModel) -> str:
+    """What of a robot such tables cannot hold, in words; empty if they hold the robot."""
+    coupling = coupling_of(model)
+    if model.closures:
+        return "closed loops"
+    if any(body.spin for body in model.bodies):
+        return "rotors and armature"
+    for body, drive in zip(model.bodies, coupling.drives, strict=True):
+        if drive.offset or drive.terms != (
+            CouplingTerm(drive.velocity_index, drive.position_index),
+        ):
+            return f"joint '{shown(body.joint.name)}', which follows others"
+        if body.in_body_axes and (body.joint.kind != FLOATING or not _is_only_root(model, body)):
+            return f"joint '{shown(body.joint.name)}' of type {body.joint.kind}"
+    heavy = [b for b in model.bodies if not _ten(b)[0] and any(_ten(b)[1:4])]
+    return f"link '{shown(heavy[0].name)}' without mass that has a first moment" if heavy else ""
+
+
+def _is_only_root(model: RigidBodyModel, body: Body) -> bool:
+    """Whether a body belongs to the joint that carries all others, at rest in root axes."""
+    first = model.body(model.children(0)[0])
+    return len(model.children(0)) == 1 and first.joint == body.joint and first.pose == Pose()
+
+
+@dataclass(frozen=True, eq=False)
+class BodyTables:
+    """The tables of a robot that `unsupported` has no words for."""
+
+    model: RigidBodyModel
+    lanes: ClassVar[int] = LANES
+    block: ClassVar[int] = LANES
+    """Columns of matrices that are solved together."""
+    factor: ClassVar[int] = 13
+    """Numbers of a factor of M for each coordinate."""
+
+    @cached_property
+    def bodies(self) -> tuple[int, ...]:
+        """The numbers of the bodies in the order of the columns."""
+        outward, coordinates = [*self._outward()], 6 * self.floating
+        first = sorted(outward[:coordinates], key=self._velocity)
+        return (*first, *outward[coordinates:])
+
+    def _outward(self) -> Iterator[int]:
+        waiting = [0]
+        while waiting:
+            i = waiting.pop()
+            waiting += reversed(self.model.children(i))
+            if i:
+                yield i
+
+    def _velocity(self, i: int) -> int:
+        return coupling_of(self.model).drives[i - 1].velocity_index
+
+    @property
+    def n(self) -> int:
+        """The number of coordinates."""
+        return self.model.size
+
+    @property
+    def columns(self) -> int:
+        """The columns of a row: coordinates, the base, and what fills vectors."""
+        return -(-(self.n + 1) // LANES) * LANES
+
+    @property
+    def floating(self) -> bool:
+        """Whether the first six coordinates are those of a floating base."""
+        return self.model.body(1).in_body_axes
+
+    @property
+    def quaternion(self) -> int:
+        """The place of the quaternion among the positions."""
+        place = self.model.body(1).joint.type.quaternion
+        return place.start if place else 0
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The number of the user's velocity of each column."""
+        return tuple(map(self._velocity, self.bodies))
+
+    @property
+    def permuted(self) -> bool:
+        """Whether the user's coordinates have another order."""
+        return self.order != tuple(range(self.n))
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """The column of the parent of each column, -1 for the base. The coordinates of a floating
+        base, which all move with it, are in a row."""
+        places = {i: k for k, i in enumerate(self.bodies)} | {0: -1}
+        return tuple(
+            k - 1 if k < 6 * self.floating else places[self.model.body(i).parent]
+            for k, i in enumerate(self.bodies)
+        )
+
+    @property
+    def parents_or_base(self) -> tuple[int, ...]:
+        """The column of the parent of each column, that of the base behind the coordinates."""
+        return tuple(self.n if p < 0 else p for p in self.parents)
+
+    @cached_property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """The bodies of the columns, each behind that of its parent."""
+        return [
+            (self.bodies[p] if p >= 0 else 0, i)
+            for p, i in zip(self.parents, self.bodies, strict=True)
+        ]
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """The column behind the subtree of each column."""
+        ends = list(range(1, self.n + 1))
+        for k in reversed(range(self.n)):
+            if self.parents[k] >= 0:
+                ends[self.parents[k]] = max(ends[self.parents[k]], ends[k])
+        return tuple(ends)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The first column of the run of columns to each column in which each is the parent of the
+        next."""
+        starts: list[int] = []
+        for k, parent in enumerate(self.parents):
+            starts.append(starts[parent] if parent == k - 1 and k else k)
+        return tuple(starts)
+
+    @cached_property
+    def branches(self) -> tuple[int, ...]:
+        """The columns that have children other than the next column."""
+        apart = {p for k, p in enumerate(self.parents) if p not in (k - 1, -1)}
+        return tuple(sorted(apart))
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The place of each column among `branches`, -1 of others."""
+        places = {k: place for place, k in enumerate(self.branches)}
+        return tuple(places.get(k, -1) for k in range(self.n))
+
+    @property
+    def several_roots(self) -> bool:
+        """Whether more than one column has the base for its parent."""
+        return self.parents.count(-1) > 1
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """How many columns are on the path to each column, itself included."""
+        depths: list[int] = []
+        for parent in self.parents:
+            depths.append(1 + (depths[parent] if parent >= 0 else 0))
+        return tuple(depths)
+
+    @property
+    def outer(self) -> int:
+        """The number of pairs of a coordinate and one that moves it; of a floating base all pairs
+        of its own."""
+        return sum(self.depths) - self.n + 21 * self.floating
+
+    @cached_property
+    def slides(self) -> bool:
+        """Whether a coordinate does anything else than turn its body by itself."""
+        return bool((self.turn != 1.0).any() or self.slide.any())
+
+    @cached_property
+    def turn(self) -> Numbers:
+        """How far each body turns for a unit of its coordinate."""
+        return np.array([plain(self.model.body(i).freedom.turn) for i in self.bodies])
+
+    @cached_property
+    def slide(self) -> Numbers:
+        """How far each body slides along its axis for a unit of its coordinate (m)."""
+        return np.array([plain(self.model.body(i).freedom.slide) for i in self.bodies])
+
+    @cached_property
+    def _axes(self) -> dict[int, Numbers]:
+        """The rotation of each body's frame in the frame of the model."""
+        return {0: np.eye(3)} | {i: _to_axis(self.model.body(i).axis) for i in self.bodies}
+
+    @cached_property
+    def rotations(self) -> Numbers:
+        """The rotation of each body in its parent at position 0: nine rows."""
+        rows = [
+            self._axes[p].T @ np.array(self.model.body(i).pose.rotation) @ self._axes[i]
+            for p, i in self._pairs
+        ]
+        return self._columns(rows, 9)
+
+    @cached_property
+    def places(self) -> Numbers:
+        """The place of each body in its parent at position 0 (m): three rows."""
+        rows = [
+            self._axes[p].T @ np.array(self.model.body(i).pose.position) for p, i in self._pairs
+        ]
+        return self._columns(rows, 3)
+
+    @cached_property
+    def masses(self) -> Numbers:
+        """Mass, centre of mass, and the inertia about it in the axes of the body: ten rows."""
+        return self._columns([self._mass(i) for i in self.bodies], 10)
+
+    def _mass(self, i: int) -> Numbers:
+        m, h, inertia = _moments(_ten(self.model.body(i)))
+        centre = h / m if m else np.zeros(3)
+        about = inertia - m * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+        turned = self._axes[i].T @ about @ self._axes[i]
+        return np.array([m, *(self._axes[i].T @ centre), *turned[np.triu_indices(3)]])
+
+    def _columns(self, rows: list[Numbers], size: int) -> Numbers:
+        table = np.zeros((size, self.columns))
+        table[:, : self.n] = np.array(rows).reshape(self.n, size).T
+        return table
+
+
+def _to_axis(axis: Triple) -> Numbers:
+    """A rotation whose last column is a unit axis."""
+    for k in range(3):
+        if axis[k] == 1.0:
+            return np.roll(np.eye(3), k + 1, axis=0)
+    x = np.array(default_second_axis(axis))
+    return np.column_stack([x, np.cross(axis, x), axis])
+
+
+def _ten(body: Body) -> Numbers:
+    """The ten parameters of a body in its frame, those of all its links together."""
+    total = np.zeros(10)
+    for link in body.links:
+        if link.parameters is not None:
+            total += _moved(np.array(link.parameters), link.pose)
+    return total
+
+
+def _moments(ten: Numbers) -> tuple[float, Numbers, Numbers]:
+    m, h, (xx, xy, xz, yy, yz, zz) = float(ten[0]), ten[1:4], ten[4:]
+    return m, h, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _moved(ten: Numbers, pose: Pose) -> Numbers:
+    """Ten parameters in a frame in which their own has the pose."""
+    m, h, inertia = _moments(ten)
+    r, p = np.array(pose.rotation), np.array(pose.position)
+    turned, about = r @ h, r @ inertia @ r.T
+    product = np.outer(p, turned) + np.outer(turned, p) + m * np.outer(p, p)
+    about += np.trace(product) * np.eye(3) - product
+    return np.array([m, *(turned + m * p), *about[np.triu_indices(3)]])

@@ -1,0 +1,138 @@
+"""Functions whose code is loops over the bodies of a robot (``--body-loops``): what they support,
+and their operations, counted by formula. Nothing is traced: time grows as the robot does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from symgen.algorithms.factors import coupled_mass_matrix
+from symgen.algorithms.registry import INPUTS
+from symgen.compiler.program import LoopProgram
+from symgen.errors import OptionError
+from symgen.mechanics.body_tables import BodyTables, unsupported
+from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.numbers.operations import COUNTED
+from symgen.numbers.scalar import plain
+from symgen.tracing.function import Function, read_by_option
+from symgen.tracing.request import FunctionRequest, of_robot
+from symgen.tracing.robot import ParametricModel, dimensions
+
+FLAG: Final = "--body-loops"
+
+Terms = tuple[int, int, int, int]
+"""Additions, products, quotients, and sines or cosines (`COUNTED`)."""
+NOTHING: Final = (0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class LoopCost:
+    """The operations of a quantity: for each column, each coordinate, each pair of a coordinate and
+    one that it moves, and each coordinate in a block of columns of a solution. `compared` is the
+    formulation that results are compared with."""
+
+    compared: str
+    column: Terms
+    coordinate: Terms
+    pair: Terms = NOTHING
+    block: Terms = NOTHING
+
+    def operations(self, tables: BodyTables) -> dict[str, int]:
+        """The operations for a robot; those where a tree branches, of slides and of a floating base
+        are left out, a few percent."""
+        n = tables.n
+        numbers = (tables.columns, n, tables.outer, -(-n // tables.block) * n)
+        terms = zip(self.column, self.coordinate, self.pair, self.block, strict=True)
+        totals = [sum(a * b for a, b in zip(numbers, row, strict=True)) for row in terms]
+        return dict(zip(COUNTED, totals, strict=True))
+
+
+NEWTON_EULER: Final = "newton_euler/minimal"
+DERIVATIVES: Final = "derivatives/minimal"
+
+COSTS: Final = {
+    "inverse_dynamics": LoopCost(NEWTON_EULER, (95, 135, 0, 2), (51, 48, 0, 0)),
+    "bias": LoopCost(NEWTON_EULER, (95, 135, 0, 2), (45, 42, 0, 0)),
+    "gravity": LoopCost(NEWTON_EULER, (26, 45, 0, 2), (33, 36, 0, 0)),
+    "mass_matrix": LoopCost("composite/minimal", (75, 114, 0, 2), (47, 48, 0, 0), (5, 6, 0, 0)),
+    "inverse_dynamics_derivatives": LoopCost(
+        DERIVATIVES, (317, 430, 0, 2), (100, 72, 0, 0), (36, 42, 0, 0)
+    ),
+    "forward_dynamics": LoopCost(
+        "forward_dynamics_articulated/minimal", (143, 213, 0, 2), (188, 169, 1, 0)
+    ),
+    "forward_dynamics_derivatives": LoopCost(
+        DERIVATIVES, (460, 643, 0, 4), (288, 241, 1, 0), (36, 42, 0, 0), (552, 576, 0, 0)
+    ),
+}
+"""The quantities that have such code."""
+
+SCALED: Final = 8
+ROUNDINGS: Final = 16
+"""An error of a result, in roundings of the largest entry, for each body on the longest path."""
+
+
+def loop_functions(robot: ParametricModel, functions: Sequence[FunctionRequest]) -> list[Function]:
+    """The functions with loops over bodies. Raises OptionError for what these do not support."""
+    _check_robot(robot)
+    tables = BodyTables(robot.model)
+    return [_function(robot, tables, wanted) for wanted in functions]
+
+
+def has_loops(wanted: FunctionRequest) -> bool:
+    """Whether a function can have such code."""
+    return len(wanted.quantities) == 1 and wanted.quantities[0].name in COSTS
+
+
+def _check_robot(robot: ParametricModel) -> None:
+    words = unsupported(robot.model)
+    if words:
+        raise OptionError(f"{FLAG}: {words} cannot be in loops over bodies; remove the option")
+    asked = {
+        "--parameters": robot.runtime,
+        "--external-wrench": robot.wrenches,
+        "--thruster": robot.thrusters,
+        "--friction": robot.friction,
+        "--springs": robot.springs,
+        "--fluid": robot.fluid,
+    }
+    flag = next((name for name, value in asked.items() if value), None)
+    if flag is not None:
+        raise OptionError(f"{FLAG}: {flag} cannot be in loops over bodies; remove one of the two")
+
+
+def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionRequest) -> Function:
+    if not has_loops(wanted):
+        raise OptionError(
+            f"{FLAG}: {wanted.name} cannot be computed in loops over bodies; the quantities that "
+            f"can, one for each function, are {', '.join(COSTS)}"
+        )
+    (quantity,) = of_robot(robot, wanted.quantities)
+    cost = COSTS[quantity.name]
+    formulation = next(f for f in quantity.formulations if f.name == cost.compared)
+    regroup = robot.regroups[formulation.regrouping]
+    sizes = dimensions(regroup)
+    growth = float(ROUNDINGS * max(tables.depths))
+    growth *= _condition(regroup.layout) if quantity.needs_inverse else 1.0
+    program = LoopProgram(cost.operations(tables), growth)
+    used = {*quantity.inputs, *read_by_option(robot, [quantity])}
+    arrays = [program.input(name, INPUTS[name].sizes(sizes)) for name in INPUTS if name in used]
+    outputs = [(out.name, out.sizes(sizes)) for out in quantity.outputs]
+    program.close(outputs, [array[0] for array in arrays])
+    return Function(
+        wanted.name, ((quantity, formulation),), {formulation.regrouping: regroup}, program
+    )
+
+
+def _condition(layout: CanonicalModel) -> float:
+    """The condition number of the mass matrix at positions 0, or `SCALED` times that of the matrix
+    with a diagonal of ones, if that is less."""
+    q = [0.0] * layout.coupling.positions
+    for quaternion in layout.coupling.quaternions:
+        q[quaternion.stop - 1] = 1.0
+    system, places, _ = layout.at_state(q)
+    entries = [plain(x) for x in coupled_mass_matrix(system, places)]
+    m = np.array(entries).reshape(layout.dof, layout.dof)
+    roots = np.sqrt(m.diagonal())
+    return float(min(np.linalg.cond(m), SCALED * np.linalg.cond(m / np.outer(roots, roots))))

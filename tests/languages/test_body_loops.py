@@ -1,0 +1,130 @@
+"""Functions whose C is loops over the bodies of a robot (``--body-loops``)."""
+
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+import symgen
+from symgen.errors import OptionError
+from symgen.jobs.verify import verify
+from tests.support.oracles import oracle
+from tests.support.random_trees import ROBOTS
+
+COUNTING = """#pragma once
+#include <cfloat>
+extern long counted[4];
+struct Num { double x; Num() = default; constexpr Num(double v) : x(v) {} };
+inline Num operator+(Num a, Num b) { ++counted[0]; return a.x + b.x; }
+inline Num operator-(Num a, Num b) { ++counted[0]; return a.x - b.x; }
+inline Num operator-(Num a) { return -a.x; }
+inline Num operator*(Num a, Num b) { ++counted[1]; return a.x * b.x; }
+inline Num operator/(Num a, Num b) { ++counted[2]; return a.x / b.x; }
+inline Num &operator+=(Num &a, Num b) { return a = a + b; }
+inline Num &operator-=(Num &a, Num b) { return a = a - b; }
+inline bool operator>(Num a, Num b) { return a.x > b.x; }
+inline bool operator<=(Num a, Num b) { return a.x <= b.x; }
+inline bool operator>=(Num a, Num b) { return a.x >= b.x; }
+"""
+SINES = """#pragma once
+#include "r.h"
+inline void r_sincos(Num x, Num *s, Num *c) { counted[3] += 2; *s = __builtin_sin(x.x); *c = __builtin_cos(x.x); }
+"""
+MAIN = """#include <cstdio>
+#include "r.h"
+long counted[4];
+static Num in[100], out[3][4000];
+int main() {
+    for (int i = 0; i < 100; ++i) in[i] = 0.1 * (i % 7);
+    r_forward_dynamics_derivatives(in, in, in, out[0], out[1], out[2]);
+    for (long k : counted) std::printf("%ld ", k);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("robot", "options"),
+    [
+        # Branches at a floating base
+        ("quadruped", {"base": "floating", "quantities": ("forward_dynamics_derivatives",)}),
+        # Fingers that slide
+        ("panda", {"gravity": "runtime", "quantities": ("mass_matrix", "gravity", "bias")}),
+        ("scara", {"trig": "libm", "scalar": "float", "quantities": ("forward_dynamics",)}),
+    ],
+)
+def test_loops_have_the_values_of_the_laws_and_of_straight_line_code(tmp_path, robot, options):
+    symgen.generate(ROBOTS / f"{robot}.urdf", tmp_path, ["c"], body_loops=True, **options)
+    checks = list(verify(tmp_path))
+    assert [check.what for check in checks if not check.passed] == []
+    assert len(checks) >= 2 + 2 * len(options["quantities"])
+
+
+def test_results_are_those_of_pinocchio():
+    """On a tree whose columns are in another order than the user's coordinates."""
+    pinocchio = oracle("pinocchio")
+    path, rng = str(ROBOTS / "humanoid25.urdf"), np.random.default_rng(0)
+    wanted = ("inverse_dynamics", "inverse_dynamics_derivatives", "forward_dynamics")
+    robot = symgen.compile(path, *wanted, body_loops=True)
+    model = pinocchio.buildModelFromUrdf(path)
+    data, ours = model.createData(), symgen.Robot(path).velocities
+    order = np.array([ours.index(name) for name in list(model.names)[1:]])
+    q, qd, qdd = rng.uniform(-1, 1, (3, 25))
+    state = q[order], qd[order], qdd[order]
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    pinocchio.computeRNEADerivatives(model, data, *state)
+    for got, right in zip(
+        (tau, *robot.inverse_dynamics_derivatives(q, qd, qdd)[:2]),
+        (pinocchio.rnea(model, model.createData(), *state), data.dtau_dq, data.dtau_dv),
+        strict=True,
+    ):
+        sorted_ = got[order] if got.ndim == 1 else got[np.ix_(order, order)]
+        np.testing.assert_allclose(sorted_, right, rtol=0, atol=1e-12 * abs(right).max())
+    np.testing.assert_allclose(robot.forward_dynamics(q, qd, tau), qdd, rtol=0, atol=1e-9)
+
+
+def test_operations_are_those_that_the_code_does(tmp_path):
+    """The C, compiled with a type of numbers that counts."""
+    path, name = ROBOTS / "humanoid25.urdf", "forward_dynamics_derivatives"
+    module, _, _ = symgen.generate(
+        path, tmp_path, ["c"], prefix="r", quantities=(name,), body_loops=True
+    )
+    header = (tmp_path / "r.h").read_text()
+    counted = '}\n#include "num.h"\ntypedef Num r_real;\nextern "C" {'
+    (tmp_path / "r.h").write_text(header.replace("typedef double r_real;", counted))
+    for file, text in (("num.h", COUNTING), ("r_trig.h", SINES), ("main.cpp", MAIN)):
+        (tmp_path / file).write_text(text)
+    files = ["main.cpp", "r.c", f"r_{name}.c"]
+    command = ["g++", "-w", "-fpermissive", "-x", "c++", *files, "-o", "count"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    output = subprocess.run([tmp_path / "count"], capture_output=True, text=True, check=True).stdout
+    stated = module.functions[0].counts
+    wanted = [stated.add, stated.mul, stated.div, stated.trig]
+    assert wanted == pytest.approx([int(x) for x in output.split()], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("robot", "options", "words"),
+    [
+        ("ur5", {"quantities": ("regressor",)}, "regressor cannot be computed in loops"),
+        ("ur5", {"controllers": ("computed_torque",)}, "computed_torque cannot be computed"),
+        ("ur5", {"quantities": ("t=bias+mass_matrix",)}, "t cannot be computed in loops"),
+        ("ur5", {"friction": "runtime:viscous"}, "--friction cannot be in loops"),
+        ("ur5", {"parameters": "runtime"}, "--parameters cannot be in loops"),
+        ("ur5", {"external_wrench": ("link6",)}, "--external-wrench cannot be in loops"),
+        ("ur5", {"batch": "8"}, "--body-loops and --batch"),
+        ("ur5", {"zeros": "once"}, "--body-loops and --zeros once"),
+        ("ur5", {"chunk": 50}, "--body-loops and --chunk 50"),
+        ("ur5", {"certify": True}, "--certify cannot be used for loops"),
+        ("ur5", {"optimize": "size"}, "--optimize cannot be used for loops"),
+        ("five_bar", {}, "closed loops cannot be in loops"),
+    ],
+)
+def test_what_loops_do_not_support_is_refused(tmp_path, robot, options, words):
+    with pytest.raises(OptionError, match=re.escape(words)):
+        symgen.generate(ROBOTS / f"{robot}.urdf", tmp_path, ["c"], body_loops=True, **options)
+
+
+def test_other_languages_are_refused(tmp_path):
+    with pytest.raises(OptionError, match="only C has loops over the bodies, not python"):
+        symgen.generate(ROBOTS / "ur5.urdf", tmp_path, ["c", "python"], body_loops=True)
