@@ -47,3 +47,13 @@ def pytest_addoption(parser):
 def update(request):
     """Whether tests rewrite the golden files instead of comparing with them."""
     return request.config.getoption("--update")
+
+
+@pytest.fixture(scope="module")
+def not_optimized():
+    """What the tests of a module compile is not optimised, and is not mistaken for what is: for
+    tests of results with a tolerance, which spend most of their time in the C compiler."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SYMGEN_TEST_FLAGS", "-O0")
+        patch.setenv("SYMGEN_CACHE", f"{os.environ['SYMGEN_CACHE']}-not-optimized")
+        yield

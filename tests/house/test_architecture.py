@@ -230,7 +230,7 @@ CEILINGS = {
     "modules in import cycles": 10,
     "modules with a larger fan-out": 18,
     "file names in several packages": 8,
-    "private functions of at most three lines with one caller": 165,
+    "private functions of at most three lines with one caller": 160,
 }
 """Numbers of today where a limit is not reached yet. They only go down: lower one with the change
 that lowers the number."""

@@ -12,6 +12,7 @@ from symgen.algorithms.controllers import CONTROLLERS
 from symgen.tracing.options import COMPENSATING
 
 pin = pytest.importorskip("pinocchio")
+pytestmark = pytest.mark.usefixtures("not_optimized")
 
 MASS, CENTRE = (3.0, 2.0, 1.0), np.array([[0.1, 0.02, 0.2], [0.05, 0, 0.15], [0.02, 0.03, 0.1]])
 TENSOR = np.diag([0.05, 0.04, 0.02])
@@ -155,6 +156,13 @@ def inputs_of(one, full, setting, **more):
 
 
 @lru_cache
+def poses(mimic):
+    """The functions of the pose of the last link, which no other option changes."""
+    robot = replace(NOTHING, mimic=mimic).robot
+    return robot.compile("frame_pose:c", "frame_quaternion_xyzw:c")
+
+
+@lru_cache
 def base_parameters(armature, mimic):
     """The function for the base parameters of the robot, and the parameters of its links."""
     robot = Setting({}, {}, armature=armature, mimic=mimic).robot
@@ -190,9 +198,7 @@ def test_an_option_is_honoured_or_refused(name, option):
     one = robot.controller(full, gains_of(name, setting, n))
     reference = {"q_ref": q, "qd_ref": qd, "qdd_ref": qdd, "q": q, "qd": qd, "h": H}
     if name == "cartesian_impedance":
-        places = replace(setting, options={}, inputs={}).robot.compile(
-            "frame_pose:c", "frame_quaternion_xyzw:c"
-        )
+        places = poses(setting.mimic)
         reference |= {"p_ref": places.frame_pose_c(q)[1]}
         reference |= {"quat_ref": places.frame_quaternion_xyzw_c(q)}
     found = CHECKS[name](setting, one, inputs_of(one, full, setting, **reference), (q, qd, qdd))
@@ -273,23 +279,36 @@ CHECKS = {
 }
 
 
+def inputs_of_motion(one):
+    """The inputs of a step on a motion with another velocity than that of the reference."""
+    q, qd, qd_ref = STATE
+    every = {"q": q, "qd": qd, "q_ref": q, "qd_ref": qd_ref, "qdd_ref": 0 * q, "h": H}
+    every |= {"p_ref": np.zeros(3), "quat_ref": [0.0, 0.0, 0.0, 1.0]}
+    return {key: x for key, x in every.items() if key in one._sizes and key not in one.gains}
+
+
+@lru_cache
+def command_without_friction(name, full):
+    """The first command of a controller of the robot without friction."""
+    one = NOTHING.robot.controller(full, gains_of(name, NOTHING, 3))
+    return one.step(**inputs_of_motion(one))
+
+
 @pytest.mark.parametrize("name", sorted(COMPENSATING))
 @pytest.mark.parametrize("where", ["measured", "reference", "none"])
 def test_friction_is_compensated_at_the_velocity_that_was_chosen(name, where):
     """The command with friction less that without."""
     setting = SETTINGS["friction"]
     full = f"{name}:c" if name == "cartesian_impedance" else name
-    q, qd, qd_ref = STATE
+    _, qd, qd_ref = STATE
     gains = gains_of(name, NOTHING, 3)
-    bare = NOTHING.robot.controller(full, gains)
     if "beta_mean" in gains:
         gains["beta_mean"] = parameters_of(setting)
     options = {"friction_compensation": where}
     felt = setting.robot.with_options(**options).controller(full, gains)
-    every = {"q": q, "qd": qd, "q_ref": q, "qd_ref": qd_ref, "qdd_ref": 0 * q, "h": H}
-    every |= {"p_ref": np.zeros(3), "quat_ref": [0.0, 0.0, 0.0, 1.0]}
-    inputs = {key: x for key, x in every.items() if key in felt._sizes and key not in felt.gains}
+    inputs = inputs_of_motion(felt)
     reference = qd_ref if "qd_ref" in inputs else 0 * qd
     at = {"measured": qd, "reference": reference}
     wanted = setting.friction_at(at[where]) if where in at else 0 * qd
-    assert np.abs(felt.step(**inputs) - bare.step(**inputs) - wanted).max() < 1e-9
+    added = felt.step(**inputs) - command_without_friction(name, full)
+    assert np.abs(added - wanted).max() < 1e-9

@@ -18,7 +18,6 @@ from symgen.identification.report.prediction_report import data as predicted
 from symgen.identification.report.prediction_report import errors
 from symgen.inspection.report_tables import table
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.numbers.types import Numbers
 from symgen.output import console
 
 LISTING: Final = "identification.json"
@@ -41,8 +40,10 @@ def on_terminal(identified: Identified, out: Console | None = None) -> None:
 
 def _channels(identified: Identified) -> Any:
     reading, robot = identified.reading, identified.estimate.mapping.model.name
+    first = identified.estimate.channels[0]
     rows = table(
-        f"Errors of {robot}: {reading.log.rows} rows, {_held_out(identified)}",
+        f"Errors of {robot}: {reading.log.rows} rows, {first.rows} rows for the estimate, "
+        f"{first.validation_rows} for validation",
         ["measured"],
         ["unit", "rms", "residual", "relative", "validation residual", "relative"],
     )
@@ -58,11 +59,6 @@ def _channels(identified: Identified) -> Any:
             _part(*after),
         )
     return rows
-
-
-def _held_out(identified: Identified) -> str:
-    channel = identified.estimate.channels[0]
-    return f"{channel.rows} rows for the estimate, {channel.validation_rows} for validation"
 
 
 def _part(residual: float | None, measured: float | None) -> str:
@@ -114,13 +110,10 @@ def _standard(estimate: Estimate) -> Any:
         ["body"],
         PARAMETER_NAMES,
     )
-    for name, ten in estimate.mapping.by_body(_present(estimate.standard)).items():
+    standard = np.zeros(0) if estimate.standard is None else estimate.standard
+    for name, ten in estimate.mapping.by_body(standard).items():
         rows.add_row(escape(name), *(f"{x:.4g}" for x in ten.values()))
     return rows
-
-
-def _present(values: Numbers | None) -> Numbers:
-    return np.zeros(0) if values is None else values
 
 
 # -- data ------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def end_of_log(identified: Identified) -> tuple[Points, float | None]:
     edge = float(t[max(len(t) - identified.held_out, 0)]) if identified.held_out else None
     kept = np.flatnonzero(t >= t[-1] - SPAN)
     kept = kept[:: -(-len(kept) // MOST)]
-    rates = _rates(identified)
+    rates = np.concatenate([samples.qd for samples in identified.last])
     load = (
         predicted
         if not isinstance(identified.equations, JointForceEquations)
@@ -71,11 +71,6 @@ def end_of_log(identified: Identified) -> tuple[Points, float | None]:
     )
     used = np.ones(measured.shape, np.bool_)
     return Points(t, rates, measured, predicted, load, used).rows(kept), edge
-
-
-def _rates(identified: Identified) -> Numbers:
-    """The velocities of the rows of the series."""
-    return np.concatenate([samples.qd for samples in identified.last])
 
 
 def _load(identified: Identified) -> Numbers:
