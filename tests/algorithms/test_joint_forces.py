@@ -26,6 +26,7 @@ from symgen.numbers.decimals import number
 from symgen.numbers.dual import derivative
 from tests.support.tools import ROOT, invoke, robot_file
 
+pytestmark = pytest.mark.usefixtures("not_optimized")
 PENDULUM = robot_file("pendulum")
 SHAPE = dict.fromkeys(SHAPE_PARAMETERS, 0.5) | {"power_exponent": 2.0}
 STATE = {"q": [0.3, -0.4], "qd": [0.7, -0.25], "qdd": [0.0, 0.0]}

@@ -168,9 +168,11 @@ def test_implausible_masses_withhold_the_urdf_and_not_the_friction(tmp_path, mon
 
 @pytest.mark.skipif(PANDA is None, reason="../shared/logs is not there")
 def test_a_urdf_is_written_for_a_log_of_a_panda(tmp_path):
-    """Its bodies predict the log almost as well as the estimate."""
-    asked = [robot_file("panda_arm"), PANDA]
-    done = invoke("identify", *asked, "--urdf", tmp_path / "x.urdf")
+    """Its bodies predict the log, at a third of its rate, almost as well as the estimate."""
+    head, *rows = PANDA.read_text().splitlines(keepends=True)
+    path = tmp_path / "log.csv"
+    path.write_text("".join([head, *rows[::3]]))
+    done = invoke("identify", robot_file("panda_arm"), path, "--urdf", tmp_path / "x.urdf")
     assert done.exit_code == 0 and (tmp_path / "x.urdf").exists(), done.stderr
     loss = re.search(r"residual of the log is ([\d.e-]+) % larger", done.stdout)
     assert loss and float(loss[1]) <= 0.5
