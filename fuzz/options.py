@@ -187,7 +187,7 @@ VALUES: Final[dict[str, Value]] = {
     "quantities": quantities,
     "quantity": quantities,
     "formulations": formulation,
-    "scalar": one("double", "float"),
+    "scalar": one("double", "float", "q31", "q15"),
     "certify_boxes": one("16", "100", odd=("0", "-1", "1000000000000")),
     "certify_limits": one("acceleration=10", "velocity=3", "g=9.81", "nothing=1", "lower=-1"),
     "trig": one("libm", "inline"),

@@ -11,7 +11,6 @@ from symgen.errors import OptionError
 from symgen.jobs.compiling import compile
 from symgen.jobs.generating import generated_files
 from symgen.jobs.job import Job
-from symgen.languages import DEFAULT
 from symgen.languages.c.backend import code_files
 from symgen.languages.module import Module
 from symgen.reading.assemble import LoadedRobot
@@ -63,7 +62,7 @@ def _code(job: Job, name: str) -> str:
 def generate(
     robot: RobotSource,
     out: str | os.PathLike[str],
-    languages: Sequence[str] = DEFAULT,
+    languages: Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> tuple[Module, LoadedRobot, list[Path]]:
@@ -76,7 +75,8 @@ def generate(
     out
         The folder. Files of an earlier run for the same robot are replaced.
     languages
-        Names of languages (see ``symgen list``), C and Python by default.
+        Names of languages (see ``symgen list``), C and Python by default, and C
+        alone in fixed point.
     progress
         A function that is called with a description of each step.
     **options

@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 from symgen.certified.certificate import Certificate, certify
 from symgen.certified.domain import KINDS, POSITION, checked_limits, domain
 from symgen.certified.enclosures import Arithmetic
+from symgen.certified.fixed_types import FIXED
 from symgen.errors import OptionError
 from symgen.mechanics.model import RigidBodyModel
 from symgen.options import group, option
@@ -65,9 +66,14 @@ class CertifyOptions:
                 f"--certify-boxes {self.certify_boxes}: give a number from 1 to {MAX_BOXES}"
             )
 
-    def check_requested(self) -> None:
-        """Raises OptionError for an option that has no effect without ``--certify``."""
-        if not self.certify and (self.certify_limits or self.certify_boxes != BOXES):
+    def check_requested(self, scalar: str) -> None:
+        """Raises OptionError for an option that has no effect without ``--certify``; fixed point
+        always has bounds."""
+        if (
+            scalar not in FIXED
+            and not self.certify
+            and (self.certify_limits or self.certify_boxes != BOXES)
+        ):
             flag = "--limit" if self.certify_limits else "--certify-boxes"
             raise OptionError(f"{flag}: has an effect only with --certify; add it")
 

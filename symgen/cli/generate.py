@@ -67,7 +67,6 @@ def generate(
     from symgen.jobs.job import Job
     from symgen.jobs.job_notices import notices_after_tracing
     from symgen.jobs.jobfile import keep_formulations
-    from symgen.languages import DEFAULT
     from symgen.mechanics.inertia_checks import check_inertias
 
     with progress() as tell, processes(count):
@@ -80,7 +79,7 @@ def generate(
         module, loaded, paths = generated_files(
             job,
             out,
-            languages or DEFAULT,
+            languages or None,
             tell,
             lambda sentence: output.say(f"note: {sentence}", error=True),
         )

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Final
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
+from symgen.certified.fixed_types import FIXED
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
-from symgen.languages import LANGUAGES, known_languages, module_files
-from symgen.languages.c.options import PRODUCTS
+from symgen.languages import DEFAULT, LANGUAGES, known_languages, module_files
+from symgen.languages.c import C
+from symgen.languages.c.options import PRODUCTS, COptions
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import RigidBodyModel
@@ -68,6 +70,12 @@ TARGETS: Final = {name: (name,) for name in (*LANGUAGES, *PRODUCTS)}
 def check_effects(job: Job, targets: Iterable[str]) -> None:
     """Refuse options that change neither a target (a language, or one of `PRODUCTS`) nor a function
     of the job. Raises OptionError."""
+    targets, scalar = [*targets], job[COptions].scalar
+    other = [name for name in targets if name != C.name]
+    if scalar in FIXED and other:
+        raise OptionError(
+            f"--scalar {scalar}: only C has fixed point; remove '{other[0]}' or use float"
+        )
     job.choices.check_effect({name: (name,) for name in targets}, TARGETS)
     check_functions(job)
 
@@ -86,16 +94,18 @@ def check_functions(job: Job) -> None:
 def generated_files(
     job: Job,
     out: Path,
-    languages: Sequence[str],
+    languages: Sequence[str] | None,
     progress: Callable[[str], None],
     remark: Callable[[str], None] = lambda sentence: None,
 ) -> tuple[Module, LoadedRobot, list[Path]]:
-    """Write the files of a job into the folder `out`, all of them or none. `progress` is called
-    with each step, and `remark` with a sentence for each function that takes long, before it is
-    traced.
+    """Write the files of a job into the folder `out`, all of them or none. No languages are C and
+    Python, and C alone in fixed point. `progress` is called with each step, and `remark` with a
+    sentence for each function that takes long, before it is traced.
 
     Returns the module, the loaded robot with its notices, and the paths. Raises SymgenError."""
-    check_effects(job, known_languages(languages))
+    default = (C.name,) if job[COptions].scalar in FIXED else DEFAULT
+    languages = known_languages(languages or default)
+    check_effects(job, languages)
     progress("reading the robot")
     loaded = job.load()
     for sentence in notes_on_large_functions(loaded.model, job.wanted()):

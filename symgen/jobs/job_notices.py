@@ -147,7 +147,7 @@ def _effort_notices(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[N
     """A note about joints that need a larger force, within the limits of ``--certify``, than the
     file allows. The states were found by search, so that the forces are needed indeed."""
     options, model = job[CertifyOptions], module.robot.model
-    options.check_requested()
+    options.check_requested(module.arithmetic[0])
     for function in (f for f in module.functions if options.certify and f.name == FORCES):
         limits = checked_limits(model, options.certify_limits)
         ranges = domain(model, function.program, limits, function.name)

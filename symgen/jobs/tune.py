@@ -15,6 +15,7 @@ import numpy as np
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.registry import Quantity
+from symgen.certified.fixed_types import FIXED
 from symgen.compiler.objective import HOST, Cost, Objective
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
@@ -63,6 +64,11 @@ def tuned(
     if job[COptions].machine is not HOST:
         raise OptionError(
             "--tune and --target: times are measured on this machine; remove one of them"
+        )
+    if job[COptions].scalar in FIXED:
+        raise OptionError(
+            f"--tune and --scalar {job[COptions].scalar}: fixed-point code is not timed; remove "
+            "one of them"
         )
     module = job.module(loaded)
     timed: list[TimedFormulation] = []

@@ -12,7 +12,6 @@ from symgen import api
 from symgen.errors import Notice, OptionError
 from symgen.jobs.job import Job
 from symgen.jobs.options import MODULE
-from symgen.languages import DEFAULT
 from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.native.store import Compiled
@@ -248,7 +247,7 @@ class Robot:
         folder = self._place.get("out") if out is None else out
         if folder is None:
             raise OptionError("generate: give a folder, or a job file with the key out")
-        chosen = languages if languages is not None else self._place.get("languages") or DEFAULT
+        chosen = languages if languages is not None else self._place.get("languages")
         return api.generate(self, folder, chosen, progress, **options)[2]
 
     def write_urdf(self, out: str | PathLike[str]) -> tuple[Notice, ...]:

@@ -32,7 +32,7 @@ CASES = [
     (["ide"], ["identify"]),
     (["generate", UR5, "--lang", ""], [*LANGUAGES]),
     (["generate", UR5, "--lang", "cu"], ["cuda"]),
-    (["generate", UR5, "--scalar", ""], ["double", "float"]),
+    (["generate", UR5, "--scalar", ""], ["double", "float", "q31", "q15"]),
     (["generate", UR5, "--glue", "cmake,esp"], [f"cmake,{x}" for x in GLUE if x.startswith("esp")]),
     (["generate", UR5, "--controller", ""], [*CONTROLLERS]),
     (["generate", UR5, "--rotors", ""], [*ROTORS]),

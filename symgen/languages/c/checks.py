@@ -7,7 +7,10 @@ from typing import Final
 
 import numpy as np
 
+from symgen.certified.fixed_types import FIXED
 from symgen.languages.c.calls import CompiledBatch, build, build_batch
+from symgen.languages.c.fixed_checks import compiled as fixed_call
+from symgen.languages.c.fixed_checks import fixed_checks
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import FunctionDescription
 from symgen.languages.external_runner import against_run
@@ -42,8 +45,12 @@ def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Itera
     """The checks of the C files of a folder, one by one."""
     progress("compiling with strict warnings")
     try:
-        yield _selftest(target)
+        yield selftest(target)
         progress("compiling for comparison")
+        if target.module[COptions].scalar in FIXED:
+            call = fixed_call(target.module, target.folder)
+            yield from fixed_checks(target, progress, call)
+            return
         compiled = build(target.module, target.folder)
     except NoCompilerError as error:
         yield not_run("C compiles without a warning", str(error))
@@ -72,7 +79,9 @@ PATIENCE: Final = 120
 """Seconds that a self-test may run; the largest take one."""
 
 
-def _selftest(target: VerificationTarget) -> Check:
+def selftest(target: VerificationTarget) -> Check:
+    """Whether the C files compile without a warning, and whether their self-test passes. Raises
+    CompilerError."""
     name, folder = target.module.name, target.folder
     files = [file for file in target.hashes if file.endswith(".c") and "/" not in file]
     sources = [str(folder / file) for file in files]

@@ -6,13 +6,17 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from symgen.certified.fixed_types import FIXED
 from symgen.compiler.passes import counts, live_nodes, operands
 from symgen.compiler.program import LoopProgram
 from symgen.languages.c.backend import functions
+from symgen.languages.c.fixed_code import FixedCode
+from symgen.languages.c.fixed_files import scales_data
+from symgen.languages.c.fixed_states import fixed_codes
 from symgen.languages.c.options import TARGETS, COptions, others
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.certified_bounds import certificates
@@ -71,7 +75,9 @@ def report(module: Module, files: Mapping[str, str]) -> str:
     target = c.target
     bounds = {name: found.data() for name, found in certificates(module).items()}
     command = found_compiler(target) if target else None
-    figures = _measured(module, files, command) if command else {}
+    fixed = c.scalar in FIXED
+    printed: Sequence[CFunction | FixedCode] = fixed_codes(module) if fixed else functions(module)
+    figures = _measured(module, printed, files, command) if command else {}
     flags = [*FLAGS, *TARGETS[target].flags] if target else []
     name = version(command) if command else None
     described = {"name": target, "compiler": name, "flags": flags} if target else None
@@ -83,10 +89,9 @@ def report(module: Module, files: Mapping[str, str]) -> str:
         "scalar": c.scalar,
         "trig": c.trig,
         "target": described,
-        "functions": {
-            f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in functions(module)
-        },
+        "functions": {f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in printed},
         **({"certified": bounds} if bounds else {}),
+        **({"scales": scales_data(module)} if fixed else {}),
         "files": {
             name: {"bytes": len(text.encode()), "sha256": hashlib.sha256(text.encode()).hexdigest()}
             for name, text in files.items()
@@ -98,7 +103,7 @@ def report(module: Module, files: Mapping[str, str]) -> str:
 NOTHING: Final = {"stack": None, "code": None}
 
 
-def _row(f: CFunction) -> dict[str, Any]:
+def _row(f: CFunction | FixedCode) -> dict[str, Any]:
     program = f.d.program
     if isinstance(program, LoopProgram):
         return {"operations": counts(program).as_dict(), "literals": 0, "work": 0, "pieces": 1}
@@ -108,11 +113,16 @@ def _row(f: CFunction) -> dict[str, Any]:
         "operations": counts(program).as_dict(),
         "literals": sum(program.nodes[k].op == "const" for k in read),
         "work": f.work,
-        "pieces": f.sizes.parts or 1,
+        "pieces": f.sizes.parts or 1 if isinstance(f, CFunction) else 1,
     }
 
 
-def _measured(module: Module, files: Mapping[str, str], command: list[str]) -> Figures:
+def _measured(
+    module: Module,
+    printed: Sequence[CFunction | FixedCode],
+    files: Mapping[str, str],
+    command: list[str],
+) -> Figures:
     with workspace() as work:
         for name, text in files.items():
             if name.endswith((".c", ".h")) and "/" not in name:
@@ -121,12 +131,12 @@ def _measured(module: Module, files: Mapping[str, str], command: list[str]) -> F
             f.d.name: _compiled(
                 f, work, command, TARGETS[module.choices[COptions].target or ""].flags
             )
-            for f in functions(module)
+            for f in printed
         }
 
 
 def _compiled(
-    f: CFunction, work: Path, command: list[str], flags: tuple[str, ...]
+    f: CFunction | FixedCode, work: Path, command: list[str], flags: tuple[str, ...]
 ) -> dict[str, int]:
     run = subprocess.run(
         [*command, *FLAGS, *flags, "-c", f"{f.full_name}.c"],
@@ -147,7 +157,7 @@ def _compiled(
     }
 
 
-def _stack(f: CFunction, usage: str) -> int:
+def _stack(f: CFunction | FixedCode, usage: str) -> int:
     """A bound of the bytes of stack: the function, its deepest piece and sine; not what the C
     library needs."""
     rows = [line.split("\t") for line in usage.splitlines()]

@@ -1,0 +1,139 @@
+"""Fixed-point types, the scales of numbers, and the operations on integers.
+
+A number is an integer times a power of two, its scale."""
+
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from symgen.certified.enclosures import MARGIN, UnboundedError
+from symgen.compiler.evaluate import levels
+from symgen.compiler.passes import live_nodes
+from symgen.compiler.program import LEAVES, Program
+
+LARGEST: Final = 2**31 - 2**16
+"""The largest integer of a value: the halves of a product of 16-bit products then fit, too."""
+
+FINEST: Final = 45
+"""The finest scale is 2 to the power of minus this."""
+
+COARSEST: Final = -20
+
+TURN_BITS: Final = 32
+"""Angles are integers that wrap at a turn: the unit is a turn divided by 2 to this power."""
+
+SHORTEST: Final = 17
+"""The least shift of a product of q31, which is made of 16-bit products on some processors."""
+
+LONGEST: Final = 62
+"""The largest shift of a product."""
+
+HALF: Final = 0.5 * MARGIN
+"""The error of rounding, in units of the last place."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedType:
+    """A fixed-point type: the bits of a number, its largest integer, and the scale of sines."""
+
+    name: str
+    bits: int
+    largest: int
+    sine_shift: int
+
+
+FIXED: Final = {
+    "q31": FixedType("q31", 32, LARGEST, 30),
+    "q15": FixedType("q15", 16, 2**15 - 1, 14),
+}
+"""The fixed-point types by name."""
+
+
+def finest_shift(magnitude: float, largest: int) -> int:
+    """The largest s with magnitude 2^s <= largest, at most `FINEST`. Raises UnboundedError for
+    numbers that are too large."""
+    if magnitude <= largest * 2.0**-FINEST:
+        return FINEST
+    shift = min(math.floor(math.log2(largest) - math.log2(magnitude)) + 1, FINEST)
+    while math.ldexp(magnitude, shift) > largest:
+        shift -= 1
+    if shift < COARSEST:
+        raise UnboundedError("a value may be larger than 32 bits can hold")
+    return shift
+
+
+def angle_rows(program: Program, angles: Collection[tuple[str, int]]) -> frozenset[int]:
+    """The rows of the angles: inputs among `angles`, constants, and their sums and differences that
+    only sines and cosines read. Raises UnboundedError for an angle that anything else reads."""
+    at = levels(program)
+    operands = [[k for k in pair if k >= 0] for pair in zip(*at.operands.tolist(), strict=True)]
+    found, wanted = (
+        set[int](),
+        [operands[row][0] for row, node in enumerate(at.nodes) if node.op in SINES],
+    )
+    while wanted:
+        row = wanted.pop()
+        if at.nodes[row].op not in ("add", "sub", "neg", *LEAVES):
+            raise UnboundedError(f"an angle is the result of the operation '{at.nodes[row].op}'")
+        wanted += operands[row] if row not in found else []
+        found.add(row)
+    inputs = {
+        row for row, node in enumerate(at.nodes) if node.op == "input" and (*node[1:],) in angles
+    }
+    read = {k for row, node in enumerate(at.nodes) for k in operands[row] if row not in found
+            and node.op not in SINES}  # fmt: skip
+    read |= {int(k) for out in program.outputs for k in at.of(out.refs)[1]}
+    for row in sorted((found & read) | (found ^ inputs)):
+        node = at.nodes[row]
+        if node.op == "input" or (row in read and node.op != "const"):
+            name = f"{node.a}[{node.b}]" if node.op == "input" else "a sum of angles"
+            raise UnboundedError(f"{name} is not read as an angle only")
+    return frozenset(found)
+
+
+SINES: Final = ("sin", "cos")
+
+AFTER: Final = -1
+"""The shift of a product, among the shifts of its step."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerStep:
+    """A node as an operation on integers.
+
+    The operands are shifted to the right by `before`. A product is then shifted by `after`. So is
+    the sum or difference of two products (``add mul`` and ``sub mul``), whose four factors are the
+    operands. All are rounded to nearest, but for the `down` of these shifts: the numbers of
+    operands, and `AFTER`."""
+
+    row: int
+    op: str
+    operands: tuple[int, ...]
+    before: tuple[int, ...]
+    after: int = 0
+    down: frozenset[int] = frozenset()
+    number: int = 0
+    """The integer of a constant."""
+
+    def before_of(self) -> list[tuple[int, int, bool]]:
+        """Each operand with its shift and whether it is rounded down."""
+        pairs = zip(self.operands, self.before, strict=True)
+        return [(row, shift, k in self.down) for k, (row, shift) in enumerate(pairs)]
+
+
+ANGLE_UNIT: Final = 2.0 * math.pi / 2.0**TURN_BITS
+"""Radians of an integer of an angle of 32 bits."""
+
+
+def angle_integer(number: float, kind: FixedType) -> int:
+    """The integer of a constant angle, which has the digits of an angle of the type."""
+    turns = number / (2.0 * math.pi)
+    return round((turns % 1.0) * 2.0**kind.bits) << (TURN_BITS - kind.bits)
+
+
+def entries(program: Program) -> Iterator[tuple[str, int]]:
+    """The entries of inputs that a program reads."""
+    for i in live_nodes(program):
+        if program.nodes[i].op == "input":
+            yield program.nodes[i].a, program.nodes[i].b

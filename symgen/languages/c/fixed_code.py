@@ -1,0 +1,205 @@
+"""Statements of a fixed-point program in C."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from symgen.certified.fixed_functions import FixedFunction
+from symgen.certified.fixed_point import FixedProgram
+from symgen.certified.fixed_types import AFTER, FIXED, TURN_BITS, IntegerStep
+from symgen.compiler.passes import names, use_counts
+from symgen.languages.c.syntax import comment, declarator
+from symgen.languages.describe import Argument, FunctionDescription
+
+WIDTH: Final = 48
+"""Characters of an expression that is read once, up to which it is written where it is read."""
+
+SIGNS: Final = {"add": "+", "sub": "-"}
+
+
+@dataclass(frozen=True, eq=False)
+class FixedCode:
+    """A function as C: `prefix` begins the names of the module."""
+
+    prefix: str
+    d: FunctionDescription
+    made: FixedFunction
+
+    work: int = 0
+    """Entries of a work array, which there is none of."""
+
+    @property
+    def full_name(self) -> str:
+        """The name of the C function."""
+        return f"{self.prefix}_{self.d.name}"
+
+    @property
+    def fixed(self) -> FixedProgram:
+        """The program."""
+        return self.made.fixed
+
+    @property
+    def signature(self) -> str:
+        """The declaration without a semicolon."""
+        real = f"{self.prefix}_{self.fixed.kind.name}"
+        return declarator(f"void {self.full_name}", [_parameter(real, a) for a in self.d.arguments])
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The statements of the body, with comments on the steps of the algorithm."""
+        writer = FixedWriter(self.prefix, self.fixed, self.made.bounds)
+        return [*writer.statements(), *writer.results()]
+
+    @property
+    def unread(self) -> list[str]:
+        """The inputs that the function does not read."""
+        return self.d.unused
+
+
+def _parameter(real: str, a: Argument) -> str:
+    const = "const " if a.direction == "in" else ""
+    return f"{const}{real} {a.name}[{a.size}]"
+
+
+class FixedWriter:
+    """The statements of a fixed-point program. `bounds` are the least and largest integers of its
+    inputs; those that the type cannot exceed need no clamp."""
+
+    def __init__(
+        self,
+        prefix: str,
+        fixed: FixedProgram,
+        bounds: Mapping[tuple[str, int], tuple[int, int]] | None = None,
+    ) -> None:
+        self.prefix, self.fixed, self.bounds = prefix, fixed, bounds or {}
+        self.texts: dict[int, str] = {}
+        self.uses = use_counts(fixed.program)
+        self.named = names(fixed.program)
+
+    def statements(self) -> Iterator[str]:
+        """The definitions of all variables."""
+        section, pairs = "", set[int]()
+        for step in self.fixed.steps:
+            index = int(self.fixed.at.indices[step.row])
+            if step.op in ("sin", "cos"):
+                if step.operands[0] not in pairs:
+                    yield from self._pair(step.operands[0])
+                pairs.add(step.operands[0])
+                continue
+            text, name = self._text(step), self._name(index)
+            simple = "const" in step.op or (self.uses[index] == 1 and len(text) <= WIDTH)
+            if simple and step.op not in ("input", "angle input"):
+                self.texts[step.row] = text
+                continue
+            title = self.fixed.program.sections[index]
+            if title != section and step.op not in ("input", "angle input"):
+                section = title
+                yield f"/* {comment(title)} */"
+            integer = "uint32_t" if step.op.startswith("angle") else "int32_t"
+            yield f"const {integer} {name} = {_bare(text)};"
+            self.texts[step.row] = name
+
+    def _name(self, index: int) -> str:
+        name, negative = self.named.get(index, ("", True))
+        node = self.fixed.program.nodes[index]
+        if node.op == "input":
+            return f"{node.a}_{node.b}"
+        return f"n{index}" if negative or not name else name
+
+    def _pair(self, angle: int) -> Iterator[str]:
+        """The statements of the sine and cosine of an angle."""
+        found = dict[str, str]()
+        for row, operands in enumerate(self.fixed.operands):
+            op = self.fixed.at.nodes[row].op
+            if op in ("sin", "cos") and operands[0] == angle:
+                found[op] = self.texts[row] = self._name(int(self.fixed.at.indices[row]))
+        for op in ("sin", "cos"):
+            found.setdefault(op, f"unused{angle}_{op}")
+            yield f"int32_t {found[op]};"
+        yield f"{self.prefix}_sincos({self.texts[angle]}, &{found['sin']}, &{found['cos']});"
+
+    def _text(self, step: IntegerStep) -> str:
+        """The expression of a step."""
+        node, parts = self.fixed.at.nodes[step.row], [self.texts[k] for k in step.operands]
+        if step.op == "const":
+            return f"({step.number})" if step.number < 0 else str(step.number)
+        if step.op == "angle const":
+            return f"{step.number % 2**TURN_BITS}U"
+        if step.op == "angle input":
+            shift = TURN_BITS - self.fixed.kind.bits
+            return (
+                f"((uint32_t){node.a}[{node.b}] << {shift})"
+                if shift
+                else (f"(uint32_t){node.a}[{node.b}]")
+            )
+        if step.op == "input":
+            return self._input(node.a, node.b)
+        terms = [
+            self.shifted(text, shift, down)
+            for text, (_, shift, down) in zip(parts, step.before_of(), strict=True)
+        ]
+        if "mul" in step.op:
+            return self._product(step, terms)
+        op = step.op.removeprefix("angle ")
+        if op == "neg":
+            return f"({'0U ' if step.op != op else ''}-{terms[0]})"
+        return f"({terms[0]} {SIGNS[op]} {terms[1]})"
+
+    def _input(self, array: str, k: int) -> str:
+        """An entry of an input, kept within its limits."""
+        kind = self.fixed.kind
+        most = 2 ** (kind.bits - 1)
+        low, high = self.bounds.get((array, k), (-most, most - 1))
+        text = f"{array}[{k}]"
+        if (low, high) == (-most, most - 1):
+            return text
+        return f"{self.prefix}_clamp({text}, {low}, {high})"
+
+    def _product(self, step: IntegerStep, factors: Sequence[str]) -> str:
+        """A product, or the sum of two, shifted to the right."""
+        down = AFTER in step.down
+        if self.fixed.kind.bits < TURN_BITS:
+            return self.shifted(f"({factors[0]} * {factors[1]})", step.after, down)
+        name = "_".join(["mul", *step.op.split()[:-1], *(["floor"] if down else [])])
+        return f"{self.prefix}_{name}({', '.join(map(_bare, factors))}, {step.after})"
+
+    def shifted(self, text: str, shift: int, down: bool = False) -> str:
+        """An expression shifted to the right."""
+        if shift >= TURN_BITS:
+            return "0"
+        name = "floor" if down else "round"
+        return f"{self.prefix}_{name}({_bare(text)}, {shift})" if shift else text
+
+    def results(self) -> Iterator[str]:
+        """The statements that write the outputs."""
+        kind = self.fixed.kind
+        yield ""
+        for out in self.fixed.program.outputs:
+            for k, ref in enumerate(out.refs):
+                text = "0"
+                if ref is not None:
+                    row = int(self.fixed.at.row[ref.node])
+                    shift = self.fixed.shifts[row] - self.fixed.outputs[out.name]
+                    text = self.shifted(self.texts[row], shift)
+                    text = f"-{text}" if ref.negative else text
+                cast = f"({self.prefix}_{kind.name})" if kind is not FIXED["q31"] else ""
+                text = f"{cast}({_bare(text)})" if cast and ref is not None else _bare(text)
+                yield f"{out.name}[{k}] = {text};"
+
+
+def _is_enclosed(text: str) -> bool:
+    """Whether one pair of parentheses encloses a text."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = 0
+    for k, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return k == len(text) - 1
+    return False
+
+
+def _bare(text: str) -> str:
+    """A text without the parentheses that enclose it."""
+    return text[1:-1] if _is_enclosed(text) else text
