@@ -10,7 +10,7 @@ from symgen.certified.fixed_point import FixedProgram
 from symgen.certified.fixed_types import AFTER, FIXED, TURN_BITS, IntegerStep
 from symgen.compiler.passes import names, use_counts
 from symgen.languages.c.syntax import comment, declarator
-from symgen.languages.describe import Argument, FunctionDescription
+from symgen.languages.describe import FunctionDescription
 
 WIDTH: Final = 48
 """Characters of an expression that is read once, up to which it is written where it is read."""
@@ -43,7 +43,10 @@ class FixedCode:
     def signature(self) -> str:
         """The declaration without a semicolon."""
         real = f"{self.prefix}_{self.fixed.kind.name}"
-        return declarator(f"void {self.full_name}", [_parameter(real, a) for a in self.d.arguments])
+        parts = [
+            f"{'const ' * (a.direction == 'in')}{real} {a.name}[{a.size}]" for a in self.d.arguments
+        ]
+        return declarator(f"void {self.full_name}", parts)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -55,11 +58,6 @@ class FixedCode:
     def unread(self) -> list[str]:
         """The inputs that the function does not read."""
         return self.d.unused
-
-
-def _parameter(real: str, a: Argument) -> str:
-    const = "const " if a.direction == "in" else ""
-    return f"{const}{real} {a.name}[{a.size}]"
 
 
 class FixedWriter:

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -169,7 +169,9 @@ def _selftest(module: Module) -> dict[str, Any]:
         "sources": found.sources,
         "inputs": {name: x.T.tolist() for name, x in given.items()},
         "tested": tested,
-        "integers": _listed,
+        "integers": lambda numbers: ", ".join(
+            str(x) if x != -(2**31) else "(-2147483647 - 1)" for x in numbers
+        ),
         "call": lambda f: ", ".join(
             f"in_{a.name}[state]" if a.direction == "in" else f"got_{a.name}" for a in f.d.arguments
         ),
@@ -184,10 +186,6 @@ def _tested(
     nearest = [[round(x * scale) for x in row] for row in wanted]
     most = [math.ceil(error * scale * (1.0 + 2.0**-20) + 0.5) for error in out.error]
     return TestedOutput(f"{f.d.name}_{name}", len(results), results.T.tolist(), nearest, most)
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return ", ".join(str(x) if x != -(2**31) else "(-2147483647 - 1)" for x in numbers)
 
 
 def scales_data(module: Module) -> dict[str, float]:

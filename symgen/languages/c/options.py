@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from symgen.algorithms.controllers import CONTROLLERS
 from symgen.certified.fixed_types import FIXED
 from symgen.compiler.objective import CORTEX_M, HOST, Objective, Processor
 from symgen.compiler.passes import used_ops
 from symgen.errors import OptionError
+from symgen.languages.c.fixed_options import check_fixed_point, check_fixed_point_functions
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.options import Choices, group, option, rows
@@ -88,12 +88,6 @@ PRODUCTS: Final = (BUILD, COMPILE)
 
 CHUNK: Final = 100
 """The default of ``--chunk``."""
-
-NOT_FIXED_POINT: Final = ("trig", "zeros", "batch", "per_state", "chunk", "body_loops")
-"""Options that fixed-point code does not support."""
-
-FIXED_POINT_GLUE: Final = ("cmake", "zephyr", "arduino", "pkgconfig", "esp-idf")
-"""Build systems of fixed-point code."""
 
 WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""
@@ -273,8 +267,7 @@ class COptions:
             self._check_batch()
         if self.body_loops:
             self._check_body_loops()
-        if self.scalar in FIXED:
-            self._check_fixed_point()
+        check_fixed_point(self.scalar, self.glue, rows(COptions), vars(self))
 
     def _check_body_loops(self) -> None:
         others = {
@@ -287,21 +280,6 @@ class COptions:
             raise OptionError(
                 f"--body-loops and {flag}: loops over the bodies do not support it; remove one of "
                 "the two"
-            )
-
-    def _check_fixed_point(self) -> None:
-        """Raises OptionError for an option that fixed-point code does not support."""
-        for row in rows(COptions, only=NOT_FIXED_POINT):
-            if getattr(self, row.name) != row.default:
-                raise OptionError(
-                    f"--scalar {self.scalar} and {row.flag}: fixed-point code does not support "
-                    "this; remove one of them"
-                )
-        other = [name for name in self.glue if name not in FIXED_POINT_GLUE]
-        if other:
-            raise OptionError(
-                f"--scalar {self.scalar} and --glue {other[0]}: these files need floating-point "
-                f"code; use some of {', '.join(FIXED_POINT_GLUE)}"
             )
 
     def _check_batch(self) -> None:
@@ -325,8 +303,7 @@ class COptions:
 
     def check_functions(self, functions: Sequence[Function]) -> None:
         """Raises OptionError for functions that cannot be generated with these options."""
-        if self.scalar in FIXED:
-            _check_fixed_point(functions, self.scalar)
+        check_fixed_point_functions(self.scalar, functions)
         names = [function.name for function in functions]
         read = {name for function in functions for name in function.inputs}
         unread = [name for name in self.per_state if name not in read]
@@ -335,21 +312,6 @@ class COptions:
         if self.batch is not None:
             _check_batch_names(names)
             _check_portable(functions)
-
-
-def _check_fixed_point(functions: Sequence[Function], scalar: str) -> None:
-    """Raises OptionError for functions that are not generated in fixed point."""
-    for f in functions:
-        if any(q.name.partition(":")[0] in CONTROLLERS for q in f.quantities):
-            raise OptionError(
-                f"--scalar {scalar}: {f.name} is a controller, which fixed point does not support; "
-                "use float"
-            )
-        if "par" in f.inputs or "pi" in f.inputs:
-            raise OptionError(
-                f"--scalar {scalar}: {f.name} reads inertial parameters at run time, which have no "
-                "common scale; remove --parameters runtime or use float"
-            )
 
 
 def _check_batch_names(names: Sequence[str]) -> None:
