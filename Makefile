@@ -115,6 +115,7 @@ host: # compilers and analysers of the gauntlet
 
 firmware: $(READY) arm ## every quantity of three robots on emulated Cortex-M: self-tests, stack, code, instructions
 	$(BIN)/python -m firmware.target
+	$(BIN)/python -m firmware.fixed_point
 
 firmware-docs: $(READY) arm ## write docs/firmware-figures.md anew
 	@mkdir -p build
