@@ -194,14 +194,29 @@ class Module:
 
     def draw(self, rng: random.Random, count: int) -> list[Drawn]:
         """Plausible states in short numbers."""
-        return [*map(_short, self.random_states(rng, count))]
+        return [*map(self._short, self.random_states(rng, count))]
 
     def _finished(self, drawn: Sequence[Drawn], programs: Sequence[Program]) -> list[Drawn]:
         """The drawn states as plausible ones in short numbers. Where no program reads torques or
         accelerations, these are left as they are: that they belong together takes a textbook
         run."""
         read = any(name in ("tau", "qdd") for program in programs for name, _ in program.inputs)
-        return [*map(_short, self._together(drawn) if read else drawn)]
+        return [*map(self._short, self._together(drawn) if read else drawn)]
+
+    def _short(self, drawn: Drawn) -> Drawn:
+        """A state in short numbers; torques are so already, and positions at which loops of
+        Newton's method close stay as they are."""
+        inputs, tens = drawn
+        held = {("q", place) for _, place in coupling_of(self.robot.model).held}
+        short = {
+            k: tuple(
+                x if (k, n) in held else round(x, 4) or NONZERO.get(k, 0.0)
+                for n, x in enumerate(row)
+            )
+            for k, row in inputs.items()
+            if k != "tau"
+        }
+        return {k: short.get(k, row) for k, row in inputs.items()}, tens
 
     def random_states(
         self, rng: random.Random, count: int, large_angles: int | None = None
@@ -339,17 +354,6 @@ class Module:
         }
         limits = (accuracy or self.accuracy).allowed(function.program, wanted)
         return {name: steps(x) for name, x in limits.items()}
-
-
-def _short(drawn: Drawn) -> Drawn:
-    """A state in short numbers; torques are so already."""
-    inputs, tens = drawn
-    short = {
-        k: tuple(round(x, 4) or NONZERO.get(k, 0.0) for x in row)
-        for k, row in inputs.items()
-        if k != "tau"
-    }
-    return {k: short.get(k, row) for k, row in inputs.items()}, tens
 
 
 def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Floats]]:

@@ -1,6 +1,7 @@
 """Positions at which all closed loops of a robot close, found at generation, of its coupling
 (`symgen.mechanics.coupling.Coupling`)."""
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
@@ -17,6 +18,8 @@ def reachable(coupling: Any, q: Sequence[float]) -> tuple[float, ...]:
     away from dead points; quaternions stay as they are. Of loops that can be crossed there is no
     dead point between these and the centre either: beyond it they are another mechanism."""
     center, held = _center(coupling), {place for _, place in coupling.held}
+    parts = ((place, *coupling.parts[body - 1]) for body, place in coupling.held)
+    turning = {place for place, joint, at in parts if joint.positions[at].unit == "rad"}
     largest = coupling.sine(center)
     least = MIN_SINE if largest >= MIN_SINE else 0.5 * largest
     unit = {n: q[n] for four in coupling.quaternions for n in range(four.start, four.stop)}
@@ -24,6 +27,11 @@ def reachable(coupling: Any, q: Sequence[float]) -> tuple[float, ...]:
         share = 1 - k / STEPS_TO_CENTER
         moved = [round(c + share * (x - c), 4) for x, c in zip(q, center, strict=True)]
         moved = closed(coupling, [center[n] if n in held else x for n, x in enumerate(moved)])
+        if turning:  # Newton's method may go through some turns
+            moved = [
+                math.remainder(x, math.tau) if n in turning else x for n, x in enumerate(moved)
+            ]
+            moved = closed(coupling, moved)
         if coupling.sine(moved) >= least:
             if any(loop.can_be_crossed for loop in coupling.loops):
                 moved = [*_before_dead_points(coupling, center, moved, least)]

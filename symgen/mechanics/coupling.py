@@ -130,7 +130,7 @@ class Coupling:
             gap = loop.gap(x)
             there = x if at is None else dict(enumerate(self.body_positions(at), 1))
             (changes,) = loop.dependent_rates(loop.columns(there), [gap])
-            gaps += gap
+            gaps += loop.counted(gap)
             for body, change in zip(loop.dependent, changes, strict=True):
                 out[places[body]] = out[places[body]] + change
         return out, gaps

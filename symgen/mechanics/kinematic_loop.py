@@ -95,6 +95,10 @@ class KinematicLoop(ABC):
         """The equations of its cut joints, each 0 where it closes: nothing of a closed form."""
         return ()
 
+    def counted(self, gap: GapMotion) -> GapMotion:
+        """Of its equations those that the elimination does not leave out."""
+        return gap
+
     def constant_distance(self, body: int) -> Any:
         """The constant distance (`symgen.mechanics.spatial_loop.CutSides`) that alone determines
         the joint of a body from the joints that the loop does not determine; None if there is

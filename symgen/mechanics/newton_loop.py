@@ -45,9 +45,7 @@ class NewtonLoop(SpatialLoop):
 
     def sine(self, x: Positions) -> float:
         """The least singular value as of other loops; 0 where the equations do not hold."""
-        gaps = [plain(e) for e in self.gap(x)]
-        rows = self.elimination.rows if self.elimination else range(len(gaps))
-        if norm(*(gaps[k] for k in rows)) > CLOSED * self.size:
+        if norm(*map(plain, self.counted(self.gap(x)))) > CLOSED * self.size:
             return 0.0
         return super().sine(x)
 

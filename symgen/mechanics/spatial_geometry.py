@@ -58,7 +58,7 @@ def _straight_axes(cut: CutSides) -> Pose:
 def with_elimination(loop: SpatialLoop) -> SpatialLoop:
     """A loop with the order of its elimination, from positions at which it closes."""
     x = {**loop.sample}
-    if loop.sine(x) <= DEAD:
+    if SpatialLoop.sine(loop, x) <= DEAD:  # gaps of equations that are left out do not count
         raise LoopError(
             "its dependent joints do not determine each other at positions 0 of the others; name "
             "other dependent joints"

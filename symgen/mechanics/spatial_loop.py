@@ -297,6 +297,10 @@ class SpatialLoop(KinematicLoop):
         """The equations of all cut joints, each 0 where the loop closes."""
         return [e for cut in self.cuts for e in cut.gap(x)]
 
+    def counted(self, gap: GapMotion) -> GapMotion:
+        """Of its equations those that the elimination does not leave out."""
+        return [gap[k] for k in self.elimination.rows] if self.elimination else gap
+
     def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
         """The second derivative of the gap while the rates of all joints are constant."""
         return [e for cut in self.cuts for e in cut.drift(x, rates)]

@@ -10,6 +10,7 @@ import pytest
 
 import symgen
 from symgen.errors import OptionError
+from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.cut_joints import CUT_JOINTS
 from symgen.proof.laws import LawEvaluator
@@ -92,6 +93,17 @@ def test_a_call_a_sample_follows_a_four_bar_linkage() -> None:
         wrapped = np.exp(1j * np.subtract(q[2:4], angles(q[1])))
         worst = max(worst, float(np.abs(wrapped - 1).max()))
     assert worst < 2e-8
+
+
+def test_states_of_self_tests_close() -> None:
+    """In short numbers they did not, and turns that Newton's method goes through are left out."""
+    job = Job.of(four_bar(newton=True), quantities=("loop_closure",))
+    made = job.module(job.load())
+    coupling = coupling_of(made.robot.model)
+    for state in made.test_states:
+        _, gaps = coupling.closer(state.inputs["q"])
+        assert np.abs(np.array(gaps, float)).max() < 1e-14
+        assert all(abs(state.inputs["q"][place]) <= math.pi for _, place in coupling.held)
 
 
 def test_corrections_by_newton_have_few_operations() -> None:

@@ -99,6 +99,26 @@ def test_loops_that_are_none_are_refused(loop: list, independent: list, words: s
         load(TREE, loop=loop, independent=independent)
 
 
+@pytest.mark.parametrize(
+    ("more", "off"), [(", newton=true", "0.1"), ("", "0.00025")], ids=["newton", "closed form"]
+)
+def test_the_gap_of_an_equation_that_is_left_out_has_its_size(
+    tmp_path: Path, more: str, off: str
+) -> None:
+    """The rocker's end, out of the plane of the loop; in the note, the report and the header."""
+    (tmp_path / "bars.urdf").write_text(TREE, encoding="utf-8")
+    place = f"at_second=[0.3, 0, {float(off) / 1e3}]"
+    loop = TEXT.replace("at_second=[0.3, 0, 0]", place) + more
+    words = f", the others are {off} mm off"
+    inspected = invoke("inspect", tmp_path / "bars.urdf", "--loop", loop)
+    assert f"2 of 3{words}" in " ".join(inspected.stdout.split())
+    options = ("--quantity", "gravity", "-o", tmp_path / "bars")
+    made = invoke("generate", tmp_path / "bars.urdf", "--loop", loop, *options)
+    assert f"are independent{words}" in " ".join(made.stderr.split())
+    header = (tmp_path / "bars" / "bars.h").read_text(encoding="utf-8")
+    assert f"2 count{words}" in " ".join(header.replace("*", " ").split())
+
+
 def test_job_files_close_loops(tmp_path: Path) -> None:
     """Errors name the line of the table in the job file."""
     (tmp_path / "bars.urdf").write_text(TREE, encoding="utf-8")
