@@ -119,7 +119,7 @@ class RoundingErrors:
         }
 
     @property
-    def own(self) -> Numbers:
+    def local_errors(self) -> Numbers:
         """The error that each node adds to those that arrive at it."""
         return self._errors[0]
 
@@ -233,7 +233,7 @@ class RoundingErrors:
         known, bounds = self._known_bounds
         with np.errstate(all="ignore"):
             np.abs(slopes, out=slopes)
-            slopes *= self.own[:, None, :]
+            slopes *= self.local_errors[:, None, :]
             known[rows], bounds[rows] = True, slopes.sum(axis=0)
         return bounds[rows]
 

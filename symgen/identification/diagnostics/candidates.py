@@ -70,7 +70,7 @@ class Context:
     names: Names
     step: float
     """The usual step of time (s)."""
-    first: Numbers
+    original_measurements: Numbers
     """The measurements of the log as it is."""
 
     @classmethod
@@ -95,9 +95,13 @@ class Context:
         """The joints for which hypotheses with columns of their own are tried: all of a small
         robot, those that the model does not explain of a large one."""
         n = len(self.names.joints)
-        return list(range(n)) if n <= self.model.thresholds.small_robot else self.poor()
+        return (
+            list(range(n))
+            if n <= self.model.thresholds.small_robot
+            else self.unexplained_channels()
+        )
 
-    def poor(self) -> list[int]:
+    def unexplained_channels(self) -> list[int]:
         """The channels that the model does not explain."""
         limit = self.model.thresholds.poor**2
         return np.flatnonzero(self.score.residuals > limit).tolist()

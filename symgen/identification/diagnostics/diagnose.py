@@ -106,7 +106,7 @@ def _of_all_forces(context: Context) -> Iterator[Candidate]:
 
 def _cure(context: Context) -> Candidate | None:
     """The change that explains the log best, if it does so far better than no change."""
-    limits, poor = context.model.thresholds, bool(context.poor())
+    limits, poor = context.model.thresholds, bool(context.unexplained_channels())
     best: tuple[float, Candidate] | None = None
     for row in HYPOTHESES:
         if row.poor_only and not poor:
