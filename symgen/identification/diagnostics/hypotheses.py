@@ -178,10 +178,8 @@ def _delay(context: Context) -> Iterator[Candidate]:
     """Forces that are recorded later or earlier than the motion, all of them."""
     step, picked = context.step, context.picked
     count = max(2, min(MAX_SHIFTED_ROWS, round(MAX_SHIFT / step)))
-    if (
-        context.trial.measured is not context.original_measurements
-    ):  # other changes of forces go first
-        return
+    if context.trial.measured is not context.original_measurements:
+        return  # other changes of forces go first
 
     def shifted(steps: float) -> Trial:
         return replace(context.trial, measured=picked.measured(steps * step))
