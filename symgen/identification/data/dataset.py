@@ -153,7 +153,8 @@ def look(
         derivation = Derivation.of_cutoff(hertz, clock.step)
     if derivation and not options.trust_units:
         check_step(log, clock.step)
-    source = Rows(log, columns, clock, _gap(clock, derivation))
+    gap = max(GAP * clock.step, GAP_PART * derivation.reach) if derivation else np.inf
+    source = Rows(log, columns, clock, gap)
     looked = survey(source, _Look(source, model, columns, options))
     _check_there(log, looked)
     _check_dead(log, columns, looked)
@@ -186,12 +187,6 @@ def _cutoff(log: Log, columns: Layout, clock: Clock) -> float:
     """The cutoff that suits the motion (Hz)."""
     parts = Rows(log, columns, clock, GAP * clock.step).usable()
     return cutoff(parts, len(columns.q), len(columns.qd), clock.step)
-
-
-def _gap(clock: Clock, derivation: Derivation | None) -> float:
-    if derivation:
-        return max(GAP * clock.step, GAP_PART * derivation.reach)
-    return np.inf
 
 
 @dataclass
