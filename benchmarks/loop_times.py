@@ -64,8 +64,9 @@ class Case:
             return cls(name, test_cassie.robot(), test_cassie.tree())
         if name == "delta":
             with TemporaryDirectory() as folder:
-                file = symgen.Robot(delta(closed=False)).write_urdf(Path(folder) / "tree.urdf")
-                return cls(name, symgen.Robot(delta()), Path(file).read_text(encoding="utf-8"))
+                path = Path(folder) / "tree.urdf"
+                symgen.Robot(delta(closed=False)).write_urdf(path)
+                return cls(name, symgen.Robot(delta()), path.read_text(encoding="utf-8"))
         file = ROOT / "robots" / f"{name}.urdf"
         text = file.read_text(encoding="utf-8")
         tree = re.sub(r"<loop .*?</loop>", "", text, flags=re.DOTALL)
@@ -130,7 +131,7 @@ def row(name: str, clock: Clock) -> tuple[str, float]:
     operations = robot.trace("forward_dynamics").counts.total
     loops, ratio = len(robot.model.closures), times[1] / times[0]
     joints = tree.tree.njoints - 1
-    cells = (name, f"{joints}, {loops}, {robot.dof}", f"{operations:,}", f"{times[0]:.0f}")
+    cells = (name, f"{joints}, {loops}, {robot.dof}", f"{operations:,}", f"{times[0]:,.0f}")
     line = (*cells, f"{times[1]:,.0f} ({iterations})", f"{ratio:.1f}")
     return f"| {' | '.join(line)} |", ratio
 
