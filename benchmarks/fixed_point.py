@@ -40,8 +40,8 @@ HEAD = (
     "| bound / seen | violations |\n|---|---|---|---|---|---|---|---|\n"
 )
 FIRMWARE_HEAD = (
-    "| type | processor | function | instructions | stack, bytes | code, bytes |\n"
-    "|---|---|---|---|---|---|\n"
+    "| type | `--target` | processor | function | instructions | stack, bytes | code, bytes |\n"
+    "|---|---|---|---|---|---|---|\n"
 )
 
 
@@ -115,7 +115,13 @@ def firmware_rows() -> str:
     """The table of the stored figures on emulated processors."""
     text = FIRMWARE_HEAD
     for row in json.loads(FIRMWARE.read_text(encoding="utf-8")):
-        cells = [row["scalar"], row["core"], f"`{row['function']}`", f"{row['instructions']:,}"]
+        cells = [
+            row["scalar"],
+            row["target"] or "",
+            row["core"],
+            f"`{row['function']}`",
+            f"{row['instructions']:,}",
+        ]
         sizes = [str(row[key]) if row["code"] else "" for key in ("stack", "code")]
         text += f"| {' | '.join([*cells, *sizes])} |\n"
     return text

@@ -33,6 +33,12 @@ OPTIONS: Final[dict[str, Any]] = {
     "quantities": ("inverse_dynamics",),
     "certify_limits": {"acceleration": 10.0},
 }
+CASES: Final = (
+    ("q31", None, ("M0+", "M3")),
+    ("q31", "cortex-m0plus", ("M0+",)),
+    ("q15", None, ("M0+", "M3")),
+)
+"""Types, the target that the code is written for, and the processors that run it."""
 RESULTS: Final = ROOT / "docs" / "benchmarks" / "fixed_point.json"
 TOOLS: Final = (ARM, "arm-none-eabi-size", "qemu-system-arm")
 
@@ -42,6 +48,7 @@ class FixedFigures:
     """What a function takes on a processor."""
 
     scalar: str
+    target: str | None
     core: str
     function: str
     instructions: int
@@ -86,7 +93,15 @@ def measured(module: Module, core: str) -> Iterator[FixedFigures]:
                 )
             stack = calls.worst(symbol) if symbol in calls.frames else 0
             yield FixedFigures(
-                scalar, core, function, int(count), stack, int(painted) - below, size, wrong
+                scalar,
+                module.options["target"],
+                core,
+                function,
+                int(count),
+                stack,
+                int(painted) - below,
+                size,
+                wrong,
             )
 
 
@@ -137,10 +152,11 @@ def probe(module: Module) -> str:
 def figures() -> list[FixedFigures]:
     """The figures of the UR5 in both types on both processors. Raises Refused."""
     found = []
-    for scalar in ("q31", "q15"):
-        job = Job.of(str(ROOT / "robots" / "ur5.urdf"), scalar=scalar, **OPTIONS)
+    for scalar, target, cores in CASES:
+        options = {**OPTIONS, "scalar": scalar, "target": target}
+        job = Job.of(str(ROOT / "robots" / "ur5.urdf"), **options)
         module = job.module(job.load())
-        for core in CORES:
+        for core in cores:
             found += measured(module, core)
     return found
 

@@ -23,7 +23,7 @@ from symgen.certified.enclosures import (
 )
 from symgen.certified.fixed_point import FixedProgram
 from symgen.certified.fixed_sines import fixed_sines
-from symgen.certified.fixed_types import FIXED, FixedType, angle_rows, entries, finest_shift
+from symgen.certified.fixed_types import FixedType, angle_rows, entries, finest_shift
 from symgen.compiler.evaluate import levels
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of, position_coordinates
@@ -77,11 +77,11 @@ def is_angle(model: RigidBodyModel, name: str, k: int) -> bool:
 
 
 def fixed_functions(
-    model: RigidBodyModel, functions: Sequence[Function], limits: Limits, kind: str, boxes: int
+    model: RigidBodyModel, functions: Sequence[Function], limits: Limits, of: FixedType, boxes: int
 ) -> dict[str, FixedFunction]:
     """The functions in fixed point by name. `boxes` is the number of boxes of each, about. Raises
     OptionError for a function that has no fixed-point form, and for a missing limit."""
-    of, plans = FIXED[kind], list[_Plan]()
+    kind, plans = of.name, list[_Plan]()
     if coupling_of(model).quaternions:
         raise OptionError(
             f"--scalar {kind}: the robot has a joint with a quaternion, which fixed point does not "
@@ -212,7 +212,7 @@ class _Plan:
         self, inputs: Mapping[str, int], outputs: Mapping[str, int], errors: Numbers | float
     ) -> FixedProgram:
         magnitudes = (self.exact.magnitude + errors).max(axis=1) * (1.0 + 2.0**-30)
-        sines = fixed_sines(self.kind.name)
+        sines = fixed_sines(self.kind)
         return FixedProgram(
             self.program, self.kind, magnitudes, inputs, outputs, self.angles, sines.error
         )

@@ -211,7 +211,9 @@ class FixedProgram:
         lost = self._lost(step.after, AFTER in step.down, step.row, step.after)
         if "mul" in step.op:
             pairs = zip(values[::2], values[1::2], strict=True)
-            return sum(RULES["mul"](a, b).error for a, b in pairs) + lost
+            unit = math.ldexp(1.0, -step.after - self.shifts[step.row])
+            low = 0.0 if self.kind.low else LOW * unit * MARGIN
+            return sum(RULES["mul"](a, b).error + low for a, b in pairs) + lost
         return RULES[step.op.removeprefix("angle ")](*values).error
 
     def _lost(self, shift: int, down: bool, row: int, done: int = 0) -> float:
@@ -315,7 +317,8 @@ class FixedProgram:
             for x, (_, shift, down) in zip(operands, step.before_of(), strict=True)
         ]
         if "mul" in step.op:
-            terms = [a * b for a, b in zip(terms[::2], terms[1::2], strict=True)]
+            pairs = zip(terms[::2], terms[1::2], strict=True)
+            terms = [a * b - (0 if self.kind.low else _half(a) * _half(b)) for a, b in pairs]
         total = EXACT[step.op.removeprefix("angle ").split()[0]](*terms)
         return _shifted(total, step.after, AFTER in step.down)
 
@@ -329,6 +332,15 @@ EXACT: Final[dict[str, Callable[..., Any]]] = {
     "sub": lambda a, b: a - b,
     "neg": lambda a: -a,
 }
+
+
+LOW: Final = 2.0**30
+"""The largest product of the lower halves of two factors."""
+
+
+def _half(x: Any) -> Any:
+    """The lower half of integers, with a sign."""
+    return (x + 2**15) % 2**16 - 2**15
 
 
 def _shifted(x: Any, shift: int, down: bool = False) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from symgen.certified.certificate import rounded_up
 from symgen.certified.enclosures import Arithmetic, enclosures
 from symgen.certified.fixed_point import FixedProgram
-from symgen.certified.fixed_types import FIXED, TURN_BITS, FixedType
+from symgen.certified.fixed_types import TURN_BITS, FixedType
 from symgen.compiler.program import Program, Value
 from symgen.numbers.types import AnyArray
 
@@ -86,9 +86,8 @@ class FixedSines:
 
 
 @cache
-def fixed_sines(kind: str) -> FixedSines:
+def fixed_sines(of: FixedType) -> FixedSines:
     """The sine and cosine of a fixed-point type."""
-    of = FIXED[kind]
     program = _polynomials(of)
     edges = np.linspace(-1.0, 1.0, PIECES + 1)
     exact = enclosures(
@@ -99,7 +98,7 @@ def fixed_sines(kind: str) -> FixedSines:
     fixed = FixedProgram(program, of, magnitudes, {"z": of.sine_shift}, shifts)
     fixed = replace(fixed, down=fixed.rounded_down(fixed.errors(exact).max(axis=1), SHARE))
     made = fixed.output_errors(fixed.errors(exact).max(axis=1))
-    return FixedSines(fixed, max(made["s"][0], made["c"][0]) + APPROXIMATION[kind])
+    return FixedSines(fixed, max(made["s"][0], made["c"][0]) + APPROXIMATION[of.name])
 
 
 def _polynomials(kind: FixedType) -> Program:

@@ -4,7 +4,7 @@ A number is an integer times a power of two, its scale."""
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.certified.enclosures import MARGIN, UnboundedError
@@ -41,7 +41,18 @@ class FixedType:
     bits: int
     largest: int
     sine_shift: int
+    low: bool = True
+    """Whether a product of 64 bits includes that of the lower halves of its factors. Without it, a
+    product is made of three 16-bit products instead of four."""
 
+    @classmethod
+    def of(cls, scalar: str, target: str | None) -> "FixedType":
+        """The type of a module for a target."""
+        return replace(FIXED[scalar], low=target not in SHORT_PRODUCTS or scalar != "q31")
+
+
+SHORT_PRODUCTS: Final = ("cortex-m0plus",)
+"""The targets without products of more than 32 bits."""
 
 FIXED: Final = {
     "q31": FixedType("q31", 32, LARGEST, 30),

@@ -8,7 +8,7 @@ from symgen.certified.certificate import Certificate, CertifiedOutput, rounded_u
 from symgen.certified.domain import checked_limits
 from symgen.certified.enclosures import Arithmetic
 from symgen.certified.fixed_functions import FixedFunction, fixed_functions
-from symgen.certified.fixed_types import FIXED
+from symgen.certified.fixed_types import FIXED, FixedType
 from symgen.certified.options import CertifyOptions
 from symgen.languages.describe import FunctionDescription
 from symgen.languages.module import Module
@@ -39,8 +39,9 @@ def fixed_point(module: Module) -> Mapping[str, FixedFunction]:
     """The functions in fixed point by name. Raises OptionError."""
     options, model = module[CertifyOptions], module.robot.model
     limits = checked_limits(model, options.certify_limits)
-    scalar, boxes = module.arithmetic[0], max(options.certify_boxes // BOXES_SHARE, 1)
-    return fixed_functions(model, module.functions, limits, scalar, boxes)
+    kind = FixedType.of(module.arithmetic[0], module.options["target"])
+    boxes = max(options.certify_boxes // BOXES_SHARE, 1)
+    return fixed_functions(model, module.functions, limits, kind, boxes)
 
 
 def _of_fixed_point(module: Module) -> dict[str, Certificate]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from symgen.certified.fixed_functions import FixedFunction
 from symgen.certified.fixed_point import FixedProgram
-from symgen.certified.fixed_types import AFTER, FIXED, TURN_BITS, IntegerStep
+from symgen.certified.fixed_types import AFTER, TURN_BITS, IntegerStep
 from symgen.compiler.passes import names, use_counts
 from symgen.languages.c.syntax import comment, declarator
 from symgen.languages.describe import FunctionDescription
@@ -181,7 +181,7 @@ class FixedWriter:
                     shift = self.fixed.shifts[row] - self.fixed.outputs[out.name]
                     text = self.shifted(self.texts[row], shift)
                     text = f"-{text}" if ref.negative else text
-                cast = f"({self.prefix}_{kind.name})" if kind is not FIXED["q31"] else ""
+                cast = f"({self.prefix}_{kind.name})" if kind.bits < TURN_BITS else ""
                 text = f"{cast}({_bare(text)})" if cast and ref is not None else _bare(text)
                 yield f"{out.name}[{k}] = {text};"
 

@@ -116,7 +116,7 @@ def notes(module: Module) -> list[str]:
 
 def _sines(module: Module) -> dict[str, Any]:
     """The variables of the template for sine and cosine."""
-    of = fixed_sines(kind_of(module).name)
+    of = fixed_sines(kind_of(module))
     writer = FixedWriter(module.name, of.fixed)
     lines = [line for line in writer.statements() if not line.startswith("const int32_t z_0 ")]
     outputs = {}

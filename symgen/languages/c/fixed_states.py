@@ -9,7 +9,7 @@ import numpy as np
 
 from symgen.certified.fixed_functions import is_angle
 from symgen.certified.fixed_sines import fixed_sines
-from symgen.certified.fixed_types import FIXED, FixedType
+from symgen.certified.fixed_types import FixedType
 from symgen.languages.c.fixed_code import FixedCode
 from symgen.languages.c.options import COptions
 from symgen.languages.certified_bounds import fixed_point
@@ -33,7 +33,7 @@ def fixed_codes(module: Module) -> tuple[FixedCode, ...]:
 
 def kind_of(module: Module) -> FixedType:
     """The fixed-point type of a module."""
-    return FIXED[module[COptions].scalar]
+    return FixedType.of(module[COptions].scalar, module[COptions].target)
 
 
 def shift_of(module: Module, name: str) -> int:
@@ -85,5 +85,5 @@ def input_sizes(module: Module) -> dict[str, int]:
 
 def computed(module: Module, integers: Integers) -> dict[str, Integers]:
     """The integers of the outputs of each function at some states within the limits."""
-    sines = fixed_sines(kind_of(module).name)
+    sines = fixed_sines(kind_of(module))
     return {f.d.name: f.fixed.run(integers, sines) for f in fixed_codes(module)}
