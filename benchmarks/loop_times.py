@@ -191,8 +191,10 @@ HEAD: Final = """# Closed loops: forward dynamics compared with Pinocchio
 
 `python -m benchmarks.loop_times` writes this page. Its C++ program takes g++ some minutes.
 
-The table has the robots of `robots/` with closed loops, the delta robot of the tests, whose rods are links, and Cassie of
-example-robot-data with a floating base, two loops of Newton's method and `--snap-angles 0.001`. symgen's function takes the independent coordinates and has no loop or
+The table has the robots of `robots/` with closed loops and two more. The rods of this delta robot are links. Cassie, of
+`example-robot-data`, has a floating base and two loops of Newton's method; its module is generated with `--snap-angles 0.001`.
+
+symgen's function takes the independent coordinates and has no loop or
 factorisation at run time; Pinocchio's `constraintDynamics` takes the coordinates of the open tree, which must satisfy the loops,
 and one 3D constraint for each cut joint. Its iterations are the fewest, and its mu is the least of 1e-12 to 1e-7, with which the
 accelerations of all joints agree to {tolerance:g} of the largest at {states} random states. With mu = 0 the dependent rows of planar loops
