@@ -88,12 +88,28 @@ class Arithmetic:
     scalar: str
     trig: str
 
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is rounded, so that there are ranges alone."""
+        return self.scalar == EXACT.scalar
+
+    @property
+    def lost(self) -> float:
+        """The largest number that the hardware flushes to zero."""
+        return 0.0 if self.exact else SMALLEST_NORMAL[self.scalar]
+
     def rounding(self, op: str, magnitude: Numbers) -> Numbers:
         """The largest error of rounding a result, from the largest absolute value that it has
         before it is rounded."""
         ulp = SINE_ULP[self.trig] if op in ("sin", "cos") else OPS[op].ulp
-        lost = SMALLEST_NORMAL[self.scalar]  # of numbers that the hardware flushes to zero
-        return (MARGIN * (2.0 * ulp * ROUNDOFF[self.scalar] * binade(magnitude) + lost)) * bool(ulp)
+        if self.exact or not ulp:
+            return np.zeros_like(magnitude)
+        rounded: Numbers = 2.0 * ulp * ROUNDOFF[self.scalar] * binade(magnitude)
+        return MARGIN * (rounded + self.lost)
+
+
+EXACT: Final = Arithmetic("exact", "libm")
+"""Exact arithmetic."""
 
 
 def _outward(lower: Numbers, upper: Numbers) -> tuple[Numbers, Numbers]:
@@ -247,7 +263,8 @@ def enclosures(
             rows = group.rows
             if group.operands:
                 found.put(rows, _exact_operation(found, group.op, group.operands, arithmetic))
-                found.error[rows] += _rounding(found[rows], group.op, arithmetic)
+                if not arithmetic.exact:
+                    found.error[rows] += _rounding(found[rows], group.op, arithmetic)
             else:
                 found.put(rows, _leaves(at.nodes[rows], boxes, arithmetic))
             if group.op in ("add", "sub"):
@@ -296,7 +313,8 @@ def _leaves(
     """The enclosures of constants, which lose digits, or of inputs."""
     if nodes[0].op == "const":
         numbers = np.array([[node.a] for node in nodes], float)
-        lost = MARGIN * representation_error(numbers, arithmetic.scalar)
+        exact = arithmetic.exact
+        lost = MARGIN * representation_error(numbers, "double" if exact else arithmetic.scalar)
         return Enclosure(numbers, numbers, lost)
     low, high = (np.stack([boxes[node.a][end][node.b] for node in nodes]) for end in (0, 1))
     return Enclosure(low, high, np.zeros((1, 1)))
@@ -311,9 +329,8 @@ def _exact_operation(
     if op == "mul" and (equal := operands[0] == operands[1]).any():
         made.put(equal, RULES["square"](values[0][equal]))
     elif op in ("sin", "cos"):
-        limit = SINES[arithmetic.scalar].bound
-        angle = values[0].magnitude + values[0].error
-        if arithmetic.trig == "inline" and not (angle <= limit).all():
+        angle, inline = values[0].magnitude + values[0].error, arithmetic.trig == "inline"
+        if inline and not (angle <= (limit := SINES[arithmetic.scalar].bound)).all():
             raise UnboundedError(f"the sines of --trig inline have a bound up to {limit:g} rad")
     return made
 
@@ -340,7 +357,7 @@ def _narrow_clamps(
             upper = np.where(
                 x.upper <= 0.0, np.maximum(x.upper, -most.lower), np.minimum(x.upper, most.upper)
             )
-            error = np.maximum(x.error, most.error) + 4.0 * SMALLEST_NORMAL[arithmetic.scalar]
+            error = np.maximum(x.error, most.error) + 4.0 * arithmetic.lost
             found.narrow(row, Enclosure(lower, upper, error))
 
 
@@ -387,12 +404,14 @@ def _narrow_rotations(found: Enclosure, of: Rotations, rows: slice, arithmetic: 
     errors by the length of the errors of its components (Cauchy and Schwarz)."""
     chosen = slice(*np.searchsorted(of.rows, (rows.start, rows.stop)))
     own = of.rows[chosen]
+    if not own.size:
+        return
     c, x, s, y = (found[rows[chosen]] for rows in of.parts)
     length = MARGIN_OF_LENGTH * np.hypot(x.magnitude, y.magnitude)
+    lower, upper = np.maximum(found.lower[own], -length), np.minimum(found.upper[own], length)
     error = MARGIN_OF_LENGTH * np.hypot(x.error, y.error)
-    for sine, factor in ((c, x), (s, y)):
+    for sine, factor in () if arithmetic.exact else ((c, x), (s, y)):
         error += sine.error * (factor.magnitude + factor.error)
         error += arithmetic.rounding("mul", factor.magnitude + factor.error)
-    lower, upper = np.maximum(found.lower[own], -length), np.minimum(found.upper[own], length)
     error += arithmetic.rounding("add", np.maximum(-lower, upper) + error)
     found.put(own, Enclosure(lower, upper, np.minimum(found.error[own], error)))
