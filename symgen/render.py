@@ -61,6 +61,12 @@ class CompiledTemplates(BytecodeCache):
         return filename or name
 
 
+def documentation() -> Path:
+    """The folder of the pages of the documentation, in an installed package or in a checkout."""
+    folders = [folder.with_name("docs") for folder in FOLDERS]
+    return next((folder for folder in folders if folder.is_dir()), folders[0])
+
+
 def _file(template: str) -> Path:
     """Where a compiled template is kept."""
     settings = zlib.crc32(repr(SETTINGS).encode())

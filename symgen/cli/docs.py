@@ -1,7 +1,6 @@
 """The command ``symgen docs``."""
 
 import re
-from pathlib import Path
 from typing import Final
 
 import click
@@ -10,6 +9,7 @@ from symgen.cli.completion import naming
 from symgen.cli.help import command
 from symgen.cli.options import JSON, with_options
 from symgen.errors import OptionError
+from symgen.render import documentation
 from symgen.text import hint, shown
 
 FIRST_PAGES: Final = (
@@ -32,15 +32,9 @@ SITE_ONLY: Final = ("index", "changelog", "reference/")
 """Pages that consist of directives for the site."""
 
 
-def _folder() -> Path:
-    """The folder of the pages, in an installed package or in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    return next((f for f in (package / "docs", package.parent / "docs") if f.is_dir()), package)
-
-
 def _titles() -> dict[str, str]:
     """The title of each page by its name, the path in the folder without the suffix."""
-    folder = _folder()
+    folder = documentation()
     files = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
     }
@@ -81,6 +75,6 @@ def docs(page: str | None, as_json: bool) -> None:
         return
     if page not in PAGES:
         raise OptionError(f"no page is called {shown(page)!r}; {hint(page, PAGES, len(PAGES))}")
-    text = _folder().joinpath(f"{page}.md").read_text(encoding="utf-8")
+    text = documentation().joinpath(f"{page}.md").read_text(encoding="utf-8")
     text = FIGURE_MARK.sub("", text).rstrip()
     output.say(output.as_json({"page": page, "text": text}) if as_json else text)

@@ -60,6 +60,7 @@ SECTIONS: Final = {
         "generate": "Generate C and Python code for the dynamics of a robot.",
         "build": "Compile a robot's dynamics into a Python package.",
         "verify": "Compile generated files and verify them.",
+        "evidence": "Examine generated C and write the findings as a page.",
         "ops": "Count the operations of each function.",
         "dump": "Print the operations of a function, one per line.",
         "list": "List the quantities and languages.",

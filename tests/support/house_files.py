@@ -36,6 +36,7 @@ ORDER = (
     "native",
     "languages",
     "jobs",
+    "evidence",
     "api",
     "symbolic",
     "inspection",

@@ -17,7 +17,7 @@ from symgen.languages.c.backend import functions
 from symgen.languages.c.fixed_code import FixedCode
 from symgen.languages.c.fixed_files import scales_data
 from symgen.languages.c.fixed_states import fixed_codes
-from symgen.languages.c.options import TARGETS, COptions, others
+from symgen.languages.c.options import ARM, TARGETS, COptions, others
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.certified_bounds import certificates
 from symgen.languages.module import Module
@@ -128,16 +128,18 @@ def _measured(
             if name.endswith((".c", ".h")) and "/" not in name:
                 (work / name).write_text(text, encoding="utf-8")
         return {
-            f.d.name: _compiled(
+            f.d.name: compiled(
                 f, work, command, TARGETS[module.choices[COptions].target or ""].flags
             )
             for f in printed
         }
 
 
-def _compiled(
+def compiled(
     f: CFunction | FixedCode, work: Path, command: list[str], flags: tuple[str, ...]
 ) -> dict[str, int]:
+    """The bytes of stack and code of a function, whose sources are in `work`. Raises
+    CompilerError."""
     run = subprocess.run(
         [*command, *FLAGS, *flags, "-c", f"{f.full_name}.c"],
         cwd=work,
@@ -152,14 +154,15 @@ def _compiled(
         raise CompilerError(f"error: the compiler ({called}) failed: {output}")
     stem = work / f.full_name
     return {
-        "stack": _stack(f, stem.with_suffix(".su").read_text(encoding="utf-8")),
+        "stack": _stack(f, stem.with_suffix(".su").read_text(encoding="utf-8"))
+        + _library_stack(stem.with_suffix(".o"), command, flags),
         "code": _code(stem.with_suffix(".o"), command),
     }
 
 
 def _stack(f: CFunction | FixedCode, usage: str) -> int:
-    """A bound of the bytes of stack: the function, its deepest piece and sine; not what the C
-    library needs."""
+    """A bound of the bytes of stack: the function, its deepest piece and sine; not what libraries
+    need."""
     rows = [line.split("\t") for line in usage.splitlines()]
     frames = {row[0].rsplit(":", 1)[1]: int(row[1]) for row in rows}
     pieces = [size for name, size in frames.items() if re.fullmatch(r"part\d+(\..*)?", name)]
@@ -169,14 +172,57 @@ def _stack(f: CFunction | FixedCode, usage: str) -> int:
     return frames.get(f.full_name, 0) + max(pieces, default=0) + sum(sines)
 
 
-def _code(path: Path, command: list[str]) -> int:
-    """Bytes of code and constants of an object file, told by the tool that belongs to a
-    compiler."""
-    question = [*command, "-print-prog-name=size"]
+HEAD: Final = re.compile(r"^[0-9a-f]+ <(\S+)>:$")
+PUSH: Final = re.compile(r"\t(?:push|stmdb\tsp!,)[.\w]*\s*\{(.*)\}")
+MOVE: Final = re.compile(r"\tsub[.\w]*\tsp, (?:sp, )?#(\d+)")
+JUMP: Final = re.compile(r"\tb\w*(?:\.[nw])?\t[0-9a-f]+ <([^+>]+)>")
+
+
+def _library_stack(path: Path, command: list[str], flags: tuple[str, ...]) -> int:
+    """A bound of the bytes of stack that the compiler's library needs below a function, such as
+    floating point in software on Arm: what each of its functions pushes, along the deepest path."""
+    if Path(command[0]).name != ARM:
+        return 0
+    image = path.with_suffix(".image")
+    lenient = ["-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-warnings", "-Wl,-e,0"]
+    _output([*command, *flags, "-nostdlib", *lenient, path.name, "-lgcc", "-o", image.name], path)
+    frames, callees, name = dict[str, int](), dict[str, set[str]](), ""
+    for line in _output([_tool("objdump", command), "-d", image.name], path).splitlines():
+        if head := HEAD.match(line):
+            name = head[1]
+            frames[name], callees[name] = 0, set()
+        elif name and (found := PUSH.search(line)):
+            frames[name] += 4 * len(found[1].split(","))
+        elif name and (found := MOVE.search(line)):
+            frames[name] += int(found[1])
+        elif name and (found := JUMP.search(line)) and found[1] != name:
+            callees[name].add(found[1])
+
+    def deepest(name: str, above: frozenset[str] = frozenset()) -> int:
+        below = callees.get(name, set()) - above
+        return frames.get(name, 0) + max((deepest(k, above | {name}) for k in below), default=0)
+
+    own = _output([_tool("nm", command), "--undefined-only", path.name], path).split()
+    return max((deepest(name) for name in own if name.startswith("__")), default=0)
+
+
+def _output(command: list[str], path: Path) -> str:
+    """What a program prints about an object file, in its folder."""
+    return subprocess.run(
+        command, cwd=path.parent, capture_output=True, encoding="utf-8", check=False
+    ).stdout
+
+
+def _tool(name: str, command: list[str]) -> str:
+    """The tool that belongs to a compiler."""
+    question = [*command, f"-print-prog-name={name}"]
     answer = subprocess.run(
         question, capture_output=True, encoding="utf-8", errors="replace", check=False
     ).stdout.strip()
-    tool = answer if shutil.which(answer) else "size"
-    sizes = subprocess.run([tool, str(path)], capture_output=True, encoding="utf-8", check=True)
-    text, data, *_ = sizes.stdout.splitlines()[1].split()
+    return answer if shutil.which(answer) else name
+
+
+def _code(path: Path, command: list[str]) -> int:
+    """Bytes of code and constants of an object file."""
+    text, data, *_ = _output([_tool("size", command), path.name], path).splitlines()[1].split()
     return int(text) + int(data)

@@ -1,0 +1,44 @@
+"""The command ``symgen evidence``."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from symgen.cli.help import command, option
+from symgen.cli.options import FOLDER
+from symgen.cli.progress import progress
+
+
+@command()
+@FOLDER
+@option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    required=True,
+    help="Folder for the page index.html, evidence.json and the outputs of the programs.",
+)
+def evidence(folder: Path, out: Path) -> None:
+    """Examine generated C and write what was found as a folder with one page.
+
+    DIR is a generated folder, or the job file that names it. The C in it is compiled and RUN with
+    your permissions. Compilers, analysers, coverage, mutation and an emulator are used where they
+    are installed; the page names those that are not. The exit status is 1 if a claim does not hold.
+
+    \b
+    symgen evidence build/ur5 -o build/ur5-evidence
+    """
+    from symgen.evidence.gathering import WORDS, files, gathered
+
+    with progress() as tell:
+        found = gathered(folder, tell)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in files(found):
+        (out / name).write_text(text, encoding="utf-8")
+    for examination, verdict in found.verdicts:
+        click.echo(f"{WORDS[verdict.holds]:14} {examination.name}: {verdict.summary}")
+    click.echo(f"the page is {out / 'index.html'}")
+    if found.failed:
+        sys.exit(1)

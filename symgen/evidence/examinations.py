@@ -1,0 +1,228 @@
+"""What is examined of generated C: claims, and the programs that show or refute them."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from symgen.evidence.material import Examination, Material, Verdict
+from symgen.evidence.mutation import mutants
+from symgen.evidence.targets import stack_and_code
+from symgen.render import documentation
+
+STRICT: Final = (
+    *("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Wfloat-conversion"),
+    *("-Wshadow", "-Wundef", "-Wcast-qual", "-Wmissing-declarations", "-Wmissing-prototypes"),
+    *("-Wuninitialized", "-Wmaybe-uninitialized", "-Wvla"),
+)
+CPPCHECK: Final = (
+    *("cppcheck", "-q", "--std=c99", "-DFLT_MANT_DIG=24", "-DDBL_MANT_DIG=53"),
+    *("-DFLT_EVAL_METHOD=0", "-DFLT_MAX=3e38f", "-DDBL_MAX=1e308"),
+    "--suppress=missingIncludeSystem",
+)
+"""cppcheck reads no system header; without these numbers it would stop at an #error."""
+
+FRAMA_C: Final = ("-eva-precision", "3", "-warn-special-float", "non-finite", "-eva-no-print")
+"""Arguments of Frama-C: all reference states, no values that are printed."""
+
+DEVIATION: Final = re.compile(r"^\| (\d+\.\d+) \| (.*?) \| (.*?) \| (.*) \|$", re.MULTILINE)
+"""A row of the table of MISRA rules in docs/firmware.md."""
+
+LISTED: Final = 20
+"""Lines that are quoted of a program that complains; its whole output is an artefact."""
+
+
+def silent(*flags: str) -> Callable[[Material], Verdict]:
+    """All sources compile without a message."""
+
+    def examine(material: Material) -> Verdict:
+        ran = material.run("gcc", "-std=c99", "-O2", *flags, "-c", *material.sources)
+        found = len(re.findall(r"(?:warning|error):", ran.output))
+        return Verdict(
+            ran.status == 0 and not ran.output,
+            f"{len(material.sources)} files, {found} messages; gcc -std=c99 -O2 {' '.join(flags)}",
+            output=ran.output,
+        )
+
+    return examine
+
+
+def self_test(material: Material) -> Verdict:
+    """The self-test finds no wrong value, with and without optimisation and fused products."""
+    rows, output = [], ""
+    for flags in (["-O0"], ["-O2"], ["-O3", "-ffp-contract=fast"], ["-Os"]):
+        built = material.run("gcc", "-std=gnu11", *flags, *material.sources, "-o", "run", "-lm")
+        ran = material.run("./run") if built.status == 0 else built
+        rows.append((f"gcc {' '.join(flags)}", ran.status))
+        output += built.output + ran.output
+    states = len(material.module.test_states)
+    functions = len(material.module.functions)
+    return Verdict(
+        all(status == 0 for _, status in rows),
+        f"{functions} functions in {states} reference states with independent reference values",
+        ("built with", "exit status"),
+        rows,
+        output,
+    )
+
+
+def coverage(material: Material) -> Verdict:
+    """The self-test executes every statement, and every branch in both directions (gcov)."""
+    flags = ("-std=c99", "-O0", "--coverage", f"-D{material.module.name.upper()}_NO_VECTORS")
+    built = material.run("gcc", *flags, *material.sources, "-o", "covered", "-lm")
+    if built.status or material.run("./covered").status:
+        return Verdict(False, "the self-test fails", output=built.output)
+    ran = material.run(
+        "gcov", "-b", "-r", "-s", ".", *sorted(path.name for path in material.folder.glob("*.gcda"))
+    )
+    rows = []
+    for block in re.split(r"(?m)^(?=File ')", ran.output):
+        name = re.match(r"File '(.*)'", block)
+        if name and name[1] in {*material.own, f"{material.module.name}_trig.h"}:
+            lines, branches = (
+                re.search(rf"{words}:([\d.]+)% of (\d+)", block)
+                for words in ("Lines executed", "Taken at least once")
+            )
+            rows.append((name[1], *_part(lines), *_part(branches)))
+    rows.sort()
+    whole = all(row[1] == "100.00 %" and row[3] in ("100.00 %", "none") for row in rows)
+    return Verdict(
+        bool(rows) and whole,
+        "statements and branches that the self-test executes, in unoptimised code",
+        ("file", "lines", "of", "branches", "of"),
+        rows,
+        ran.output,
+    )
+
+
+def _part(found: re.Match[str] | None) -> tuple[str, str]:
+    return ("none", "0") if found is None else (f"{found[1]} %", found[2])
+
+
+def cppcheck(material: Material) -> Verdict:
+    """cppcheck has no finding."""
+    ran = material.run(*CPPCHECK, "--enable=warning,performance,portability", *material.sources)
+    found = len(re.findall(r"^\S+:\d+:", ran.output, re.MULTILINE))
+    return Verdict(not ran.output, f"{found} findings", output=ran.output)
+
+
+def misra(material: Material) -> Verdict:
+    """No rule of MISRA C:2012 is violated but those with a stated reason."""
+    ran = material.run(*CPPCHECK, "--addon=misra", "--enable=style", *material.own)
+    counts = Counter(re.findall(r"\[misra-c2012-(\d+\.\d+)\]", ran.output))
+    page = (documentation() / "firmware.md").read_text(encoding="utf-8")
+    known = {rule: rest for rule, *rest in DEVIATION.findall(page)}
+    rows = [
+        (rule, number, *known.get(rule, ("", "", "no reason is stated")))
+        for rule, number in sorted(counts.items(), key=lambda x: [*map(int, x[0].split("."))])
+    ]
+    stated = not counts.keys() - known.keys() and not re.search(r"\berror:", ran.output)
+    return Verdict(
+        stated,
+        f"deviations from {len(rows)} rules, {'each' if stated else 'not each'} with a stated "
+        "reason; the MISRA add-on of cppcheck checks a part of the rules and none of the directives",
+        ("rule", "times", "category", "location", "reason"),
+        rows,
+        ran.output,
+    )
+
+
+def frama_c(material: Material) -> Verdict:
+    """The value analysis of Frama-C has no alarm for the reference states."""
+    name = material.module.name
+    ran = material.run(
+        "frama-c",
+        f"-cpp-extra-args=-D{name.upper()}_NO_VECTORS",
+        *("-eva", *FRAMA_C, "-main", f"{name}_selftest", *material.sources),
+    )
+    alarms = len(re.findall(r"^\[eva:alarm\]", ran.output, re.MULTILINE))
+    reached = re.search(r"(\d+)% coverage", ran.output) or re.search(
+        r"coverage: (\d+)%", ran.output
+    )
+    return Verdict(
+        ran.status == 0 and not alarms,
+        f"{alarms} alarms (run-time errors, results that are not finite) from {name}_selftest"
+        + (f", {reached[1]} % of the statements reached" if reached else ""),
+        output=ran.output,
+    )
+
+
+def memory(material: Material) -> Verdict:
+    """Objects have no writable data and need nothing that the module does not contain."""
+    built = material.run("gcc", "-std=c99", "-O0", "-fno-pic", "-c", *material.own)
+    objects = [f"{name.removesuffix('.c')}.o" for name in material.own]
+    ran = material.run("nm", *objects)
+    found = re.findall(r"^(?:[0-9a-f]+)? *([A-Za-z]) (\S+)$", ran.output, re.MULTILINE)
+    shared = {name for letter, name in found if letter.isupper() and letter != "U"}
+    rows = [
+        (name, "writable data" if letter in "bBdDC" else "defined elsewhere")
+        for letter, name in sorted(set(found))
+        if letter in "bBdDC" or (letter == "U" and name not in shared)
+    ]
+    return Verdict(
+        built.status == 0 and not rows,
+        f"{len(shared)} public names, {len(rows)} that are writable or defined elsewhere",
+        ("name", "what it is"),
+        rows,
+        ran.output,
+    )
+
+
+EXAMINATIONS: Final = (
+    Examination(
+        "Compiler warnings",
+        "The code is C99 without a message of the compiler.",
+        ("gcc",),
+        silent(*STRICT),
+    ),
+    Examination(
+        "Self-test",
+        "Every function returns the reference values within their error bounds.",
+        ("gcc",),
+        self_test,
+    ),
+    Examination(
+        "Coverage",
+        "The self-test executes every statement and every branch.",
+        ("gcc", "gcov"),
+        coverage,
+    ),
+    Examination(
+        "Mutation",
+        "The self-test detects faults that are put into the code.",
+        ("gcc",),
+        mutants,
+    ),
+    Examination(
+        "MISRA C:2012",
+        "Each deviation from a rule has a stated reason.",
+        ("cppcheck",),
+        misra,
+    ),
+    Examination("cppcheck", "Static analysis has no finding.", ("cppcheck",), cppcheck),
+    Examination(
+        "gcc -fanalyzer",
+        "Path-sensitive static analysis has no finding.",
+        ("gcc",),
+        silent("-fanalyzer"),
+    ),
+    Examination(
+        "Frama-C EVA",
+        "Abstract interpretation finds no possible run-time error in the reference states.",
+        ("frama-c",),
+        frama_c,
+    ),
+    Examination(
+        "Memory",
+        "The code has no state, uses no heap and calls no library.",
+        ("gcc", "nm"),
+        memory,
+    ),
+    Examination(
+        "Stack, code and instructions",
+        "Stack, code size and instructions of each function are known for each processor.",
+        (),
+        stack_and_code,
+    ),
+)
+"""All examinations, in the order of the page."""

@@ -1,0 +1,104 @@
+"""The evidence of a generated folder: verdicts, and the files that hold them."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from symgen.errors import OptionError
+from symgen.evidence.examinations import EXAMINATIONS
+from symgen.evidence.material import Examination, Material, Verdict
+from symgen.jobs.manifest import NAME, contained, digest_of
+from symgen.jobs.manifest_reader import read
+from symgen.languages.module import Module
+from symgen.native.compiler import version, workspace
+from symgen.render import render
+from symgen.text import html
+
+FORMAT: Final = 1
+
+WORDS: Final = {True: "holds", False: "does not hold", None: "not run"}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The verdicts of the examinations of a module, with the files and tools."""
+
+    module: Module
+    digests: dict[str, str]
+    verdicts: Sequence[tuple[Examination, Verdict]]
+
+    @property
+    def failed(self) -> list[str]:
+        """The names of the examinations whose claims do not hold."""
+        return [e.name for e, verdict in self.verdicts if verdict.holds is False]
+
+    @property
+    def tools(self) -> dict[str, str]:
+        """The versions of the programs, by name."""
+        names = sorted({tool for e, _ in self.verdicts for tool in e.tools if shutil.which(tool)})
+        return {name: version([name]) for name in names}
+
+
+def gathered(folder: Path, progress: Callable[[str], None] = lambda step: None) -> Evidence:
+    """The evidence of a folder. Its code is compiled and run. Raises OptionError for a folder that
+    was not generated, or whose files were changed."""
+    module, hashes = read(folder)
+    contents = contained(folder, hashes)
+    bad = [name for name, digest in hashes.items() if digest_of(contents.get(name)) != digest]
+    if bad or not any(name.endswith("_selftest.c") for name in contents):
+        reason = f"changed or missing: {', '.join(bad)}" if bad else "there is no C"
+        raise OptionError(f"{str(folder)!r}: {reason}; generate the folder again with --lang c")
+    c = {n: data for n, data in contents.items() if n.endswith((".c", ".h")) and "/" not in n}
+    verdicts = []
+    for examination in EXAMINATIONS:
+        progress(examination.name)
+        with workspace() as copy:
+            for name, data in c.items():
+                (copy / name).write_bytes(data)
+            verdicts.append((examination, examination.verdict(Material(module, copy))))
+    return Evidence(module, {NAME: _digest(folder / NAME)} | hashes, verdicts)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def files(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """The names and texts of the files: a page, data, and the output of each examination."""
+    data = {
+        "format": FORMAT,
+        "module": evidence.module.name,
+        "generator": f"symgen {evidence.module.version}",
+        "tools": evidence.tools,
+        "files": evidence.digests,
+        "examinations": [
+            {"name": e.name, "claim": e.claim, **asdict(verdict)}
+            for e, verdict in evidence.verdicts
+        ],
+    }
+    yield "evidence.json", json.dumps(data, indent=1) + "\n"
+    outputs = {e.name: artefact(e) for e, verdict in evidence.verdicts if verdict.output}
+    for examination, verdict in evidence.verdicts:
+        if examination.name in outputs:
+            yield outputs[examination.name], verdict.output
+    yield (
+        "index.html",
+        render(
+            "html/evidence.html.jinja",
+            evidence=evidence,
+            options=evidence.module.options,
+            outputs=outputs,
+            words=WORDS,
+            html=lambda x: html(str(x)),
+        ),
+    )
+
+
+def artefact(examination: Examination) -> str:
+    """The file of the output of an examination."""
+    letters = "".join(x if x.isalnum() else "-" for x in examination.name.lower())
+    return "-".join(filter(None, letters.split("-"))) + ".txt"
