@@ -65,7 +65,8 @@ class ForceTerms:
         used = np.select([square, alone], [np.maximum(both, 0.0), both], sizes)
         factors = largest[self.places, 0]
         total: Numbers = np.einsum("t,stb->sb", factors, used)
-        return total + SLACK * (factors @ np.abs(sizes))
+        slack: Numbers = SLACK * (factors @ np.abs(sizes))
+        return total + slack
 
 
 def _factors(rates: Numbers, accelerations: Numbers) -> Numbers:
@@ -78,8 +79,8 @@ def _factors(rates: Numbers, accelerations: Numbers) -> Numbers:
 def force_ranges(function: Function, domain: Domain, boxes: int) -> list[Interval]:
     """The ranges of the joint forces of a function, with at most so many boxes for all of them;
     none of a function that is not this sum of terms."""
-    outputs, read = function.program.outputs, domain.ranges
-    if len(outputs) > 1 or not {"q", "qd"} <= read.keys() <= {"q", "qd", "qdd"}:
+    shapes, read = [out.shape for out in function.program.outputs], domain.ranges
+    if shapes != [(len(read.get("qd", ())),)] or not read.keys() <= {"q", "qd", "qdd"}:
         return []
     robot = next(iter(function.regroups.values())).robot
     wanted = FunctionRequest("coefficients", tuple(map(find_quantity, COEFFICIENTS)))

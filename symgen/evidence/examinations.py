@@ -5,9 +5,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
+from symgen.certified.certificate import rounded_up
 from symgen.evidence.material import Examination, Material, Verdict
 from symgen.evidence.mutation import mutants
 from symgen.evidence.targets import stack_and_code
+from symgen.languages.certified_bounds import certificates
 from symgen.render import documentation
 
 STRICT: Final = (
@@ -120,7 +122,7 @@ def misra(material: Material) -> Verdict:
     return Verdict(
         stated,
         f"deviations from {len(rows)} rules, {'each' if stated else 'not each'} with a stated "
-        "reason; the MISRA add-on of cppcheck checks a part of the rules and none of the directives",
+        "reason; the add-on of cppcheck checks a part of the rules and none of the directives",
         ("rule", "times", "category", "location", "reason"),
         rows,
         ran.output,
@@ -136,9 +138,7 @@ def frama_c(material: Material) -> Verdict:
         *("-eva", *FRAMA_C, "-main", f"{name}_selftest", *material.sources),
     )
     alarms = len(re.findall(r"^\[eva:alarm\]", ran.output, re.MULTILINE))
-    reached = re.search(r"(\d+)% coverage", ran.output) or re.search(
-        r"coverage: (\d+)%", ran.output
-    )
+    reached = re.search(r"statements reached \(out of \d+\): (\d+)%", ran.output)
     return Verdict(
         ran.status == 0 and not alarms,
         f"{alarms} alarms (run-time errors, results that are not finite) from {name}_selftest"
@@ -165,6 +165,25 @@ def memory(material: Material) -> Verdict:
         ("name", "what it is"),
         rows,
         ran.output,
+    )
+
+
+def bounds(material: Material) -> Verdict:
+    """The ranges and errors of ``--certify``."""
+    found = certificates(material.module)
+    if not found:
+        return Verdict(None, "not run: the code was generated without --certify")
+    rows = [
+        (name, out.name, *(rounded_up(max(x, default=0.0), 3) for x in (out.magnitude, out.error)))
+        for name, certificate in found.items()
+        for out in certificate.outputs
+    ]
+    domains = {text for certificate in found.values() for text in certificate.domain.texts}
+    return Verdict(
+        True,
+        f"for all inputs with {', '.join(sorted(domains))}",
+        ("function", "result", "largest absolute value", "error bound"),
+        rows,
     )
 
 
@@ -211,6 +230,12 @@ EXAMINATIONS: Final = (
         "Abstract interpretation finds no possible run-time error in the reference states.",
         ("frama-c",),
         frama_c,
+    ),
+    Examination(
+        "Certified bounds",
+        "No result overflows, and rounding errors are bounded, for all inputs within limits.",
+        (),
+        bounds,
     ),
     Examination(
         "Memory",

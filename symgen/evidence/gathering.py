@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -93,7 +94,7 @@ def files(evidence: Evidence) -> Iterator[tuple[str, str]]:
             options=evidence.module.options,
             outputs=outputs,
             words=WORDS,
-            html=lambda x: html(str(x)),
+            html=lambda x: re.sub("`(.*?)`", r"<code>\1</code>", html(str(x))),
         ),
     )
 

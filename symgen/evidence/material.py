@@ -1,5 +1,6 @@
 """What is examined, and the running of programs on it."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -44,8 +45,8 @@ class Material:
 
     @cached_property
     def sources(self) -> list[str]:
-        """The C files, in alphabetical order, without those of controllers for other programs."""
-        return sorted(path.name for path in self.folder.glob("*.c"))
+        """The C files in alphabetical order."""
+        return sorted(path.name for path in self.folder.glob(f"{self.module.name}*.c"))
 
     @cached_property
     def own(self) -> list[str]:
@@ -63,6 +64,7 @@ class Material:
                 stderr=subprocess.STDOUT,
                 encoding="utf-8",
                 errors="backslashreplace",
+                env={**os.environ, "PWD": str(self.folder), "LC_ALL": "C"},
                 timeout=TIMEOUT,
                 check=False,
             )

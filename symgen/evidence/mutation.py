@@ -1,5 +1,5 @@
-"""Mutation: faults that are put into the C of the functions one at a time, and whether the self-test
-detects them."""
+"""Mutation: faults that are put into the C of the functions one at a time, and whether the
+self-test detects them."""
 
 import random
 import re
@@ -17,7 +17,8 @@ LEAST: Final = 0.95
 
 SWAPPED: Final = {" + ": " - ", " - ": " + ", " * ": " + "}
 NUMBER: Final = re.compile(r"(?<![\w.])\d+\.\d*(?:e[+-]?\d+)?(?=f?\b)")
-STATEMENT: Final = re.compile(r"^ +(?:const )?[\w\[\] *+]+ [+-]?= .*;$")
+STATEMENT: Final = re.compile(r"^ +[\w *]+(?:\[[\w *+]+\])? += [^{\[]*;$")
+"""An assignment of one result, without indices in its terms."""
 
 
 class Mutant(NamedTuple):
@@ -36,7 +37,8 @@ def mutants(material: Material) -> Verdict:
     flags = ("-std=c99", "-O1", f"-D{material.module.name.upper()}_NO_VECTORS")
     material.run("gcc", *flags, "-c", *material.sources)
     objects = [f"{name.removesuffix('.c')}.o" for name in material.sources]
-    rows, detected = [], 0
+    rows, detected = list[tuple[str, str, str]](), 0
+    changed = SELF_TEST_CHANGES[material.module.arithmetic[0]]
     for mutant in sorted(chosen):
         path = material.folder / mutant.file
         lines = (right := path.read_text(encoding="utf-8")).split("\n")
@@ -52,9 +54,8 @@ def mutants(material: Material) -> Verdict:
             rows.append((f"{mutant.file}:{mutant.line + 1}", mutant.kind, mutant.text.strip()))
     return Verdict(
         bool(chosen) and detected >= LEAST * len(chosen),
-        f"{detected} of {len(chosen)} faults detected ({len(every)} possible: another operation, or "
-        f"a constant changed by {SELF_TEST_CHANGES[material.module.arithmetic[0]]:g} of it); the "
-        "others are listed",
+        f"{detected} of {len(chosen)} faults detected, of {len(every)} possible ones: another "
+        f"operation, or a constant changed by {changed:g} of it; the others are listed",
         ("line", "fault", "statement with the fault"),
         rows,
     )
@@ -67,11 +68,12 @@ def _possible(material: Material, name: str) -> Iterator[Mutant]:
     for k, line in enumerate(lines):
         if not STATEMENT.match(line):
             continue
+        start = line.index(" = ")
         for old, new in SWAPPED.items():
-            for found in re.finditer(re.escape(old), line):
+            for found in re.compile(re.escape(old)).finditer(line, start):
                 text = line[: found.start()] + new + line[found.end() :]
                 yield Mutant(name, k, f"{old.strip()} became {new.strip()}", text)
-        for found in NUMBER.finditer(line):
+        for found in NUMBER.finditer(line, start):
             number = float(found[0])
             if number:
                 text = f"{line[: found.start()]}{number * change!r}{line[found.end() :]}"

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from typing import Final
+from typing import Any, Final
 
 from symgen.evidence.material import Material, Verdict
 from symgen.languages.c.backend import functions
@@ -59,7 +59,7 @@ system calls are those of Linux, which the emulator carries out."""
 
 def stack_and_code(material: Material) -> Verdict:
     """What the compilers of the processors say, and what an emulator measures."""
-    rows = list[tuple[object, ...]]()
+    rows = list[tuple[Any, ...]]()
     absent = set[str]() if shutil.which(EMULATOR) else {EMULATOR}
     said = list[str]()
     for name, target in TARGETS.items():
@@ -109,7 +109,7 @@ def _emulated(
     )
     (material.folder / "driver.c").write_text(text, encoding="utf-8")
     built = material.run(
-        *(target.compiler, "-std=gnu11", "-O2", "-fno-tree-loop-distribute-patterns"),
+        *(target.compiler, "-std=c99", "-O2", "-fno-tree-loop-distribute-patterns"),
         *(*target.flags, f"-DCALLS={calls}", "-nostdlib", "-ffunction-sections"),
         *("-Wl,--gc-sections", "driver.c", *material.own, "-lgcc", "-o", "image"),
     )
