@@ -22,7 +22,7 @@ from tests.support.tools import ROOT, invoke
 
 FOREIGN = {
     "--version", "--help", "--help-all", "--no-sandbox", "--eval", "--no-gui", "--norc", "--arch",
-    "--target",
+    "--target", "--std", "--suppress", "--coverage", "--enable", "--addon", "--undefined-only",
 }  # fmt: skip
 """Options of other programs, and those of click."""
 

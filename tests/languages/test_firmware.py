@@ -105,6 +105,30 @@ def failures(module, folder, work):
     return [int(x) for x in printed(module, folder, work, body).split()]
 
 
+STEPS = """
+    int step = 0;
+    for (int k = 0; k < 2 * 5 * {upper}_FUNCTIONS; ++k) {{
+        printf("%d ", {name}_selftest_step(&step));
+    }}
+    printf("%d ", step);
+    step = -7;
+    printf("%d ", {name}_selftest_step(&step));
+    printf("%d", step);"""
+
+
+def test_the_self_test_in_parts_tests_each_function_in_each_state_and_begins_again(tmp_path):
+    module, folder = generated("pendulum", quantities=("gravity", "mass_matrix"))
+    body = STEPS.format(name=module.name, upper=module.name.upper())
+    assert printed(module, folder, tmp_path, body).split() == ["0"] * 20 + ["0", "1", "0"]
+    broken = Path(shutil.copytree(folder, tmp_path / "broken"))
+    code = broken / "pendulum_mass_matrix.c"
+    text = code.read_text()
+    code.write_text(text.replace("M[2 * 1 + 1] = ", "M[2 * 1 + 1] = 1e-3 + "))
+    assert text != code.read_text()
+    parts = [int(x) for x in printed(module, broken, tmp_path, body).split()[:20]]
+    assert [bool(x) for x in parts] == ([False] * 5 + [True] * 5) * 2
+
+
 def test_the_self_test_tells_which_function_is_wrong(tmp_path):
     """A digit of the bias changed: bias fails, and nothing else does; so does a result that is no
     number."""

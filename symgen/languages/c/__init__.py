@@ -23,8 +23,8 @@ uchar wchar wctype all clean edit_cache help install m package package_source pr
 rebuild_cache test
 """
 _OURS: Final = """
-selftest selftest_function real info info_type joint_type regroup parameters gamma_index sincos
-sincos_all sincos_angles angles trig
+selftest selftest_function selftest_step real info info_type joint_type regroup parameters
+gamma_index sincos sincos_all sincos_angles angles trig
 robot
 """
 
