@@ -216,6 +216,14 @@ int quadruped_selftest(void);
  */
 int quadruped_selftest_function(int function);
 
+/**
+ * Compare one function with its reference values of one state: a part of the self-test for each cycle of a program.
+ *
+ * @param[in,out] step  number of the part, 0 at first; then that of the next part, 0 again after the last one
+ * @return number of wrong entries (NaN included), 1 for a part that does not exist; 0 if the test passes
+ */
+int quadruped_selftest_step(int *step);
+
 #ifdef __cplusplus
 }
 #endif

@@ -215,31 +215,50 @@ static int try_forward_dynamics(int state)
     return bad;
 }
 
+/* Test one function in one state. */
+static int try_one(int function, int state)
+{
+    int bad = 0;
+    switch (function) {
+    case 0:
+        bad = try_inverse_dynamics(state);
+        break;
+    case 1:
+        bad = try_gravity(state);
+        break;
+    case 2:
+        bad = try_bias(state);
+        break;
+    case 3:
+        bad = try_mass_matrix(state);
+        break;
+    case 4:
+        bad = try_forward_dynamics(state);
+        break;
+    default:
+        bad = 1; /* there is no such function */
+        break;
+    }
+    return bad;
+}
+
+int quadruped_selftest_step(int *step)
+{
+    const int k = *step;
+    int bad = 1; /* a step that does not exist */
+    if ((k >= 0) && (k < (QUADRUPED_FUNCTIONS * STATES))) {
+        bad = try_one(k / STATES, k % STATES);
+    }
+    *step = ((k >= 0) && (k < ((QUADRUPED_FUNCTIONS * STATES) - 1))) ? (k + 1) : 0;
+    return bad;
+}
+
 int quadruped_selftest_function(int function)
 {
     int bad = 0;
     int state;
     for (state = 0; state < STATES; ++state) {
-        switch (function) {
-        case 0:
-            bad += try_inverse_dynamics(state);
-            break;
-        case 1:
-            bad += try_gravity(state);
-            break;
-        case 2:
-            bad += try_bias(state);
-            break;
-        case 3:
-            bad += try_mass_matrix(state);
-            break;
-        case 4:
-            bad += try_forward_dynamics(state);
-            break;
-        default:
-            ++bad; /* there is no such function */
-            break;
-        }
+        bad += try_one(function, state);
     }
     return bad;
 }
