@@ -16,9 +16,8 @@ import numpy as np
 
 from symgen.certified.clamps import Clamp, clamps
 from symgen.certified.lengths import MARGIN_OF_LENGTH, ErrorLengths, Lengths
-from symgen.certified.vectors import vectors
-from symgen.compiler.evaluate import Levels, Rows, levels
-from symgen.compiler.passes import cached_analysis
+from symgen.certified.vectors import Rotations, rotations, vectors
+from symgen.compiler.evaluate import Rows, levels
 from symgen.compiler.program import Node, Program
 from symgen.errors import OptionError
 from symgen.numbers.operations import OPS
@@ -93,11 +92,6 @@ class Arithmetic:
         """Whether nothing is rounded, so that there are ranges alone."""
         return self.scalar == EXACT.scalar
 
-    @property
-    def lost(self) -> float:
-        """The largest number that the hardware flushes to zero."""
-        return 0.0 if self.exact else SMALLEST_NORMAL[self.scalar]
-
     def rounding(self, op: str, magnitude: Numbers) -> Numbers:
         """The largest error of rounding a result, from the largest absolute value that it has
         before it is rounded."""
@@ -105,7 +99,7 @@ class Arithmetic:
         if self.exact or not ulp:
             return np.zeros_like(magnitude)
         rounded: Numbers = 2.0 * ulp * ROUNDOFF[self.scalar] * binade(magnitude)
-        return MARGIN * (rounded + self.lost)
+        return MARGIN * (rounded + SMALLEST_NORMAL[self.scalar])  # numbers flushed to zero
 
 
 EXACT: Final = Arithmetic("exact", "libm")
@@ -313,8 +307,8 @@ def _leaves(
     """The enclosures of constants, which lose digits, or of inputs."""
     if nodes[0].op == "const":
         numbers = np.array([[node.a] for node in nodes], float)
-        exact = arithmetic.exact
-        lost = MARGIN * representation_error(numbers, "double" if exact else arithmetic.scalar)
+        kind = "double" if arithmetic.exact else arithmetic.scalar
+        lost = MARGIN * representation_error(numbers, kind)
         return Enclosure(numbers, numbers, lost)
     low, high = (np.stack([boxes[node.a][end][node.b] for node in nodes]) for end in (0, 1))
     return Enclosure(low, high, np.zeros((1, 1)))
@@ -357,46 +351,10 @@ def _narrow_clamps(
             upper = np.where(
                 x.upper <= 0.0, np.maximum(x.upper, -most.lower), np.minimum(x.upper, most.upper)
             )
-            error = np.maximum(x.error, most.error) + 4.0 * arithmetic.lost
+            error = np.maximum(x.error, most.error) + 4.0 * SMALLEST_NORMAL.get(
+                arithmetic.scalar, 0.0
+            )
             found.narrow(row, Enclosure(lower, upper, error))
-
-
-@dataclass(frozen=True, slots=True)
-class Rotations:
-    """The sums c x + s y and differences of a program in which c and s are cosine and sine of one
-    angle: their rows in ascending order, and those of c, x, s and y."""
-
-    rows: Rows
-    parts: tuple[Rows, ...]
-
-
-@cached_analysis
-def rotations(program: Program) -> Rotations:
-    """The rotations of a program: of what turns with an angle a sum is never larger than the
-    vector, which interval arithmetic does not know."""
-    at = levels(program)
-    first, second = at.operands
-    found = []
-    for row, node in enumerate(at.nodes):
-        factors = _factors(at, first[row]), _factors(at, second[row])
-        if node.op in ("add", "sub"):
-            pairs = [
-                (row, c, x, s, y)
-                for c, x in factors[0]
-                for s, y in factors[1]
-                if at.nodes[c].op != at.nodes[s].op and at.nodes[c].a == at.nodes[s].a
-            ]
-            found += pairs[:1]
-    columns = np.array(found, np.intp).reshape(-1, 5).T
-    return Rotations(columns[0], tuple(columns[1:]))
-
-
-def _factors(at: Levels, row: int) -> list[tuple[int, int]]:
-    """The ways in which a product is a sine or cosine times another factor."""
-    if at.nodes[row].op != "mul":
-        return []
-    a, b = (int(operands[row]) for operands in at.operands)
-    return [pair for pair in ((a, b), (b, a)) if at.nodes[pair[0]].op in ("sin", "cos")]
 
 
 def _narrow_rotations(found: Enclosure, of: Rotations, rows: slice, arithmetic: Arithmetic) -> None:

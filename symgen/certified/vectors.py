@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from symgen.compiler.evaluate import Levels, levels
+import numpy as np
+
+from symgen.compiler.evaluate import Levels, Rows, levels
 from symgen.compiler.passes import cached_analysis
 from symgen.compiler.program import Program
 
@@ -143,3 +145,41 @@ class Vectors:
 def vectors(program: Program) -> Vectors:
     """The vectors of a program."""
     return Vectors(levels(program))
+
+
+@dataclass(frozen=True, slots=True)
+class Rotations:
+    """The sums c x + s y and differences of a program in which c and s are cosine and sine of one
+    angle: their rows in ascending order, and those of c, x, s and y."""
+
+    rows: Rows
+    parts: tuple[Rows, ...]
+
+
+@cached_analysis
+def rotations(program: Program) -> Rotations:
+    """The rotations of a program: of what turns with an angle a sum is never larger than the
+    vector, which interval arithmetic does not know."""
+    at = levels(program)
+    first, second = at.operands
+    found = []
+    for row, node in enumerate(at.nodes):
+        factors = _factors(at, first[row]), _factors(at, second[row])
+        if node.op in ("add", "sub"):
+            pairs = [
+                (row, c, x, s, y)
+                for c, x in factors[0]
+                for s, y in factors[1]
+                if at.nodes[c].op != at.nodes[s].op and at.nodes[c].a == at.nodes[s].a
+            ]
+            found += pairs[:1]
+    columns = np.array(found, np.intp).reshape(-1, 5).T
+    return Rotations(columns[0], tuple(columns[1:]))
+
+
+def _factors(at: Levels, row: int) -> list[tuple[int, int]]:
+    """The ways in which a product is a sine or cosine times another factor."""
+    if at.nodes[row].op != "mul":
+        return []
+    a, b = (int(operands[row]) for operands in at.operands)
+    return [pair for pair in ((a, b), (b, a)) if at.nodes[pair[0]].op in ("sin", "cos")]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from symgen.certified.certificate import rounded_up
-from symgen.evidence.material import Examination, Material, Verdict
+from symgen.evidence.material import Examination, Material, Outcome
 from symgen.evidence.mutation import mutants
 from symgen.evidence.targets import stack_and_code
 from symgen.languages.certified_bounds import certificates
@@ -34,13 +34,13 @@ LISTED: Final = 20
 """Lines that are quoted of a program that complains; its whole output is an artefact."""
 
 
-def silent(*flags: str) -> Callable[[Material], Verdict]:
+def silent(*flags: str) -> Callable[[Material], Outcome]:
     """All sources compile without a message."""
 
-    def examine(material: Material) -> Verdict:
+    def examine(material: Material) -> Outcome:
         ran = material.run("gcc", "-std=c99", "-O2", *flags, "-c", *material.sources)
         found = len(re.findall(r"(?:warning|error):", ran.output))
-        return Verdict(
+        return Outcome(
             ran.status == 0 and not ran.output,
             f"{len(material.sources)} files, {found} messages; gcc -std=c99 -O2 {' '.join(flags)}",
             output=ran.output,
@@ -49,7 +49,7 @@ def silent(*flags: str) -> Callable[[Material], Verdict]:
     return examine
 
 
-def self_test(material: Material) -> Verdict:
+def self_test(material: Material) -> Outcome:
     """The self-test finds no wrong value, with and without optimisation and fused products."""
     rows, output = [], ""
     for flags in (["-O0"], ["-O2"], ["-O3", "-ffp-contract=fast"], ["-Os"]):
@@ -59,7 +59,7 @@ def self_test(material: Material) -> Verdict:
         output += built.output + ran.output
     states = len(material.module.test_states)
     functions = len(material.module.functions)
-    return Verdict(
+    return Outcome(
         all(status == 0 for _, status in rows),
         f"{functions} functions in {states} reference states with independent reference values",
         ("built with", "exit status"),
@@ -68,12 +68,12 @@ def self_test(material: Material) -> Verdict:
     )
 
 
-def coverage(material: Material) -> Verdict:
+def coverage(material: Material) -> Outcome:
     """The self-test executes every statement, and every branch in both directions (gcov)."""
     flags = ("-std=c99", "-O0", "--coverage", f"-D{material.module.name.upper()}_NO_VECTORS")
     built = material.run("gcc", *flags, *material.sources, "-o", "covered", "-lm")
     if built.status or material.run("./covered").status:
-        return Verdict(False, "the self-test fails", output=built.output)
+        return Outcome(False, "the self-test fails", output=built.output)
     ran = material.run(
         "gcov", "-b", "-r", "-s", ".", *sorted(path.name for path in material.folder.glob("*.gcda"))
     )
@@ -88,7 +88,7 @@ def coverage(material: Material) -> Verdict:
             rows.append((name[1], *_part(lines), *_part(branches)))
     rows.sort()
     whole = all(row[1] == "100.00 %" and row[3] in ("100.00 %", "none") for row in rows)
-    return Verdict(
+    return Outcome(
         bool(rows) and whole,
         "statements and branches that the self-test executes, in unoptimised code",
         ("file", "lines", "of", "branches", "of"),
@@ -101,14 +101,14 @@ def _part(found: re.Match[str] | None) -> tuple[str, str]:
     return ("none", "0") if found is None else (f"{found[1]} %", found[2])
 
 
-def cppcheck(material: Material) -> Verdict:
+def cppcheck(material: Material) -> Outcome:
     """cppcheck has no finding."""
     ran = material.run(*CPPCHECK, "--enable=warning,performance,portability", *material.sources)
     found = len(re.findall(r"^\S+:\d+:", ran.output, re.MULTILINE))
-    return Verdict(not ran.output, f"{found} findings", output=ran.output)
+    return Outcome(not ran.output, f"{found} findings", output=ran.output)
 
 
-def misra(material: Material) -> Verdict:
+def misra(material: Material) -> Outcome:
     """No rule of MISRA C:2012 is violated but those with a stated reason."""
     ran = material.run(*CPPCHECK, "--addon=misra", "--enable=style", *material.own)
     counts = Counter(re.findall(r"\[misra-c2012-(\d+\.\d+)\]", ran.output))
@@ -119,7 +119,7 @@ def misra(material: Material) -> Verdict:
         for rule, number in sorted(counts.items(), key=lambda x: [*map(int, x[0].split("."))])
     ]
     stated = not counts.keys() - known.keys() and not re.search(r"\berror:", ran.output)
-    return Verdict(
+    return Outcome(
         stated,
         f"deviations from {len(rows)} rules, {'each' if stated else 'not each'} with a stated "
         "reason; the add-on of cppcheck checks a part of the rules and none of the directives",
@@ -129,7 +129,7 @@ def misra(material: Material) -> Verdict:
     )
 
 
-def frama_c(material: Material) -> Verdict:
+def frama_c(material: Material) -> Outcome:
     """The value analysis of Frama-C has no alarm for the reference states."""
     name = material.module.name
     ran = material.run(
@@ -139,7 +139,7 @@ def frama_c(material: Material) -> Verdict:
     )
     alarms = len(re.findall(r"^\[eva:alarm\]", ran.output, re.MULTILINE))
     reached = re.search(r"statements reached \(out of \d+\): (\d+)%", ran.output)
-    return Verdict(
+    return Outcome(
         ran.status == 0 and not alarms,
         f"{alarms} alarms (run-time errors, results that are not finite) from {name}_selftest"
         + (f", {reached[1]} % of the statements reached" if reached else ""),
@@ -147,7 +147,7 @@ def frama_c(material: Material) -> Verdict:
     )
 
 
-def memory(material: Material) -> Verdict:
+def memory(material: Material) -> Outcome:
     """Objects have no writable data and need nothing that the module does not contain."""
     built = material.run("gcc", "-std=c99", "-O0", "-fno-pic", "-c", *material.own)
     objects = [f"{name.removesuffix('.c')}.o" for name in material.own]
@@ -159,7 +159,7 @@ def memory(material: Material) -> Verdict:
         for letter, name in sorted(set(found))
         if letter in "bBdDC" or (letter == "U" and name not in shared)
     ]
-    return Verdict(
+    return Outcome(
         built.status == 0 and not rows,
         f"{len(shared)} public names, {len(rows)} that are writable or defined elsewhere",
         ("name", "what it is"),
@@ -168,18 +168,18 @@ def memory(material: Material) -> Verdict:
     )
 
 
-def bounds(material: Material) -> Verdict:
+def bounds(material: Material) -> Outcome:
     """The ranges and errors of ``--certify``."""
     found = certificates(material.module)
     if not found:
-        return Verdict(None, "not run: the code was generated without --certify")
+        return Outcome(None, "not run: the code was generated without --certify")
     rows = [
         (name, out.name, *(rounded_up(max(x, default=0.0), 3) for x in (out.magnitude, out.error)))
         for name, certificate in found.items()
         for out in certificate.outputs
     ]
     domains = {text for certificate in found.values() for text in certificate.domain.texts}
-    return Verdict(
+    return Outcome(
         True,
         f"for all inputs with {', '.join(sorted(domains))}",
         ("function", "result", "largest absolute value", "error bound"),

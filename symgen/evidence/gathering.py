@@ -11,7 +11,7 @@ from typing import Final
 
 from symgen.errors import OptionError
 from symgen.evidence.examinations import EXAMINATIONS
-from symgen.evidence.material import Examination, Material, Verdict
+from symgen.evidence.material import Examination, Material, Outcome
 from symgen.jobs.manifest import NAME, contained, digest_of
 from symgen.jobs.manifest_reader import read
 from symgen.languages.module import Module
@@ -30,7 +30,7 @@ class Evidence:
 
     module: Module
     digests: dict[str, str]
-    verdicts: Sequence[tuple[Examination, Verdict]]
+    verdicts: Sequence[tuple[Examination, Outcome]]
 
     @property
     def failed(self) -> list[str]:

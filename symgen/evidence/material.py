@@ -17,7 +17,7 @@ TIMEOUT: Final = 600.0
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Outcome:
     """What an examination has found: whether the claim holds (None where it was not examined), in
     one sentence, a table of details and the output of the programs."""
 
@@ -81,11 +81,11 @@ class Examination:
     name: str
     claim: str
     tools: tuple[str, ...]
-    examine: Callable[[Material], Verdict]
+    examine: Callable[[Material], Outcome]
 
-    def verdict(self, material: Material) -> Verdict:
+    def verdict(self, material: Material) -> Outcome:
         """The verdict; that it was not examined where a program is not installed."""
         absent = [tool for tool in self.tools if shutil.which(tool) is None]
         if absent:
-            return Verdict(None, f"not run: {' and '.join(absent)} not installed")
+            return Outcome(None, f"not run: {' and '.join(absent)} not installed")
         return self.examine(material)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from symgen.evidence.material import Material, Verdict
+from symgen.evidence.material import Material, Outcome
 from symgen.proof.state_generation import SELF_TEST_CHANGES
 
 MUTANTS: Final = 60
@@ -30,7 +30,7 @@ class Mutant(NamedTuple):
     text: str
 
 
-def mutants(material: Material) -> Verdict:
+def mutants(material: Material) -> Outcome:
     """The share of faults that the self-test detects."""
     every = [m for name in material.own for m in _possible(material, name)]
     chosen = random.Random(material.module.name).sample(every, min(MUTANTS, len(every)))
@@ -52,7 +52,7 @@ def mutants(material: Material) -> Verdict:
             detected += 1
         else:
             rows.append((f"{mutant.file}:{mutant.line + 1}", mutant.kind, mutant.text.strip()))
-    return Verdict(
+    return Outcome(
         bool(chosen) and detected >= LEAST * len(chosen),
         f"{detected} of {len(chosen)} faults detected, of {len(every)} possible ones: another "
         f"operation, or a constant changed by {changed:g} of it; the others are listed",

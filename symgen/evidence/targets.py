@@ -4,7 +4,7 @@ import re
 import shutil
 from typing import Any, Final
 
-from symgen.evidence.material import Material, Verdict
+from symgen.evidence.material import Material, Outcome
 from symgen.languages.c.backend import functions
 from symgen.languages.c.options import TARGETS, Target
 from symgen.languages.c.printed_function import CFunction
@@ -44,7 +44,7 @@ void _start(void)
     while (calls-- > 0) {{
         (void){call};
     }}
-    for (used = {stack}; used > 0 && top[-used] == 0xA5U; --used) {{
+    for (used = {stack}; (used > 0) && (top[-used] == 0xA5U); used -= 1) {{
     }}
     for (k = 0; k < 8; ++k) {{
         text[k] = "0123456789abcdef"[(used >> (28 - 4 * k)) & 15];
@@ -57,7 +57,7 @@ void _start(void)
 system calls are those of Linux, which the emulator carries out."""
 
 
-def stack_and_code(material: Material) -> Verdict:
+def stack_and_code(material: Material) -> Outcome:
     """What the compilers of the processors say, and what an emulator measures."""
     rows = list[tuple[Any, ...]]()
     absent = set[str]() if shutil.which(EMULATOR) else {EMULATOR}
@@ -71,7 +71,7 @@ def stack_and_code(material: Material) -> Verdict:
                 (f.d.name, name, *_row(material, f, target)) for f in functions(material.module)
             ]
     left_out = f"; not run: {' and '.join(sorted(absent))} not installed" if absent else ""
-    return Verdict(
+    return Outcome(
         all(row[4] is None or row[4] <= row[3] for row in rows) if rows else None,
         f"{len(rows)} rows{left_out}. The bound is the deepest path that the compiler reports, its "
         "floating-point library included; the painted stack and the instructions of one call are "

@@ -23,6 +23,7 @@ from tests.support.tools import ROOT, invoke
 FOREIGN = {
     "--version", "--help", "--help-all", "--no-sandbox", "--eval", "--no-gui", "--norc", "--arch",
     "--target", "--std", "--suppress", "--coverage", "--enable", "--addon", "--undefined-only",
+    "--gc-sections",
 }  # fmt: skip
 """Options of other programs, and those of click."""
 
