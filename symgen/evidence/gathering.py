@@ -14,8 +14,10 @@ from symgen.evidence.examinations import EXAMINATIONS
 from symgen.evidence.material import Examination, Material, Outcome
 from symgen.jobs.manifest import NAME, contained, digest_of
 from symgen.jobs.manifest_reader import read
+from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.native.compiler import version, workspace
+from symgen.proof.bounds import ROUNDOFF
 from symgen.render import render
 from symgen.text import html
 
@@ -53,6 +55,8 @@ def gathered(folder: Path, progress: Callable[[str], None] = lambda step: None) 
     if bad or not any(name.endswith("_selftest.c") for name in contents):
         reason = f"changed or missing: {', '.join(bad)}" if bad else "there is no C"
         raise OptionError(f"{str(folder)!r}: {reason}; generate the folder again with --lang c")
+    if (scalar := module[COptions].scalar) not in ROUNDOFF:
+        raise OptionError(f"{str(folder)!r}: --scalar {scalar} is not examined yet; use float")
     c = {n: data for n, data in contents.items() if n.endswith((".c", ".h")) and "/" not in n}
     verdicts = []
     for examination in EXAMINATIONS:
