@@ -58,6 +58,7 @@ def gathered(folder: Path, progress: Callable[[str], None] = lambda step: None) 
     if (scalar := module[COptions].scalar) not in ROUNDOFF:
         raise OptionError(f"{str(folder)!r}: --scalar {scalar} is not examined yet; use float")
     c = {n: data for n, data in contents.items() if n.endswith((".c", ".h")) and "/" not in n}
+    own = hashlib.sha256((folder / NAME).read_bytes()).hexdigest()
     verdicts = []
     for examination in EXAMINATIONS:
         progress(examination.name)
@@ -65,11 +66,7 @@ def gathered(folder: Path, progress: Callable[[str], None] = lambda step: None) 
             for name, data in c.items():
                 (copy / name).write_bytes(data)
             verdicts.append((examination, examination.verdict(Material(module, copy))))
-    return Evidence(module, {NAME: _digest(folder / NAME)} | hashes, verdicts)
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return Evidence(module, {NAME: own} | hashes, verdicts)
 
 
 def files(evidence: Evidence) -> Iterator[tuple[str, str]]:
