@@ -36,6 +36,10 @@ from symgen.tracing.function import Function
 from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 
 TEST_STATES = 5
+FEWEST_TEST_STATES = 2
+TEST_ENTRIES = 20_000
+"""Entries of the results of a function with loops over bodies, at all states together, above which
+there are fewer states."""
 CANDIDATES = 64
 """States of which those become test states that tell most."""
 
@@ -188,9 +192,16 @@ class Module:
         rng = random.Random(self.source.sha256)
         programs = [f.program for f in self.functions if not isinstance(f.program, LoopProgram)]
         draw = partial(self._draw, rng)
-        first = draw(TEST_STATES)
+        first = draw(self._test_count)
         first[-1] = self._turned_far(first[-1])
         return choose_states(programs, first, draw, self._finished, self.accuracy_at, CANDIDATES)
+
+    @property
+    def _test_count(self) -> int:
+        """The number of states of the self-test: fewer for large results of loops over bodies."""
+        most = max(sum(prod(out.shape) for out in f.program.outputs) for f in self.functions)
+        fewer = max(FEWEST_TEST_STATES, TEST_ENTRIES // max(most, 1))
+        return min(TEST_STATES, fewer) if self.is_looped else TEST_STATES
 
     def draw(self, rng: random.Random, count: int) -> list[Drawn]:
         """Plausible states in short numbers."""

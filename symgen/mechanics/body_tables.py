@@ -56,7 +56,7 @@ class BodyTables:
 
     model: RigidBodyModel
     lanes: ClassVar[int] = LANES
-    block: ClassVar[int] = LANES
+    block: ClassVar[int] = 2 * LANES
     """Columns of matrices that are solved together."""
     factor: ClassVar[int] = 13
     """Numbers of a factor of M for each coordinate."""

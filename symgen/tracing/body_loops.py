@@ -63,7 +63,7 @@ COSTS: Final = {
         "forward_dynamics_articulated/minimal", (143, 213, 0, 2), (188, 169, 1, 0)
     ),
     "forward_dynamics_derivatives": LoopCost(
-        DERIVATIVES, (460, 643, 0, 4), (288, 241, 1, 0), (36, 42, 0, 0), (552, 576, 0, 0)
+        DERIVATIVES, (460, 643, 0, 4), (288, 241, 1, 0), (36, 42, 0, 0), (1104, 1152, 0, 0)
     ),
 }
 """The quantities that have such code."""
