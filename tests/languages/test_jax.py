@@ -4,12 +4,14 @@ algorithms.
 JAX has threads, and a process with threads must not fork as other tests do: every script here runs
 in a process of its own."""
 
+import json
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from benchmarks import jax_compile
 from tests.support import packages
 from tests.support.tools import STRICT_C, compiled, generated, invoke, robot_file, verified
 
@@ -206,6 +208,24 @@ def test_names_stay_data(tmp_path):
     assert done.exit_code == 0, done.output
     code = "import pendulum_jax as r; print(ascii(r.JOINT_NAMES[0]))"
     assert python(tmp_path / "x", code).strip() == ascii(nasty)
+
+
+STORED = json.loads(jax_compile.FILE.read_text(encoding="utf-8"))
+
+
+def test_xla_compiles_a_ur5_in_two_seconds(tmp_path):
+    """By the stored times, which are those of as many operations as now."""
+    rows = STORED["functions"]
+    assert all(row["seconds"] <= 2 for row in rows.values())
+    assert jax_compile.table(STORED) in jax_compile.PAGE.read_text(encoding="utf-8")
+    _, made = generated("ur5", languages=("jax",), quantities=("inverse_dynamics",))
+    shutil.copytree(made / "ur5_jax", tmp_path / "ur5_jax")
+    code = """
+import jax, jax.numpy as jnp, ur5_jax
+(call,) = jax.make_jaxpr(jax.jit(ur5_jax.inverse_dynamics))(*jnp.ones((3, 6))).jaxpr.eqns
+print(len(call.params["jaxpr"].jaxpr.eqns))
+"""
+    assert int(python(tmp_path, code)) <= rows["inverse_dynamics"]["equations"]
 
 
 def test_derivatives_call_each_function_once():
