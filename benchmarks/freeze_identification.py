@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.real_logs import MADE, make_tx40
 from benchmarks.simulated_logs import Motion, Recipe, Sensors, simulated
 from benchmarks.simulated_logs import write as write_log
 from symgen.jobs.job import Job
@@ -42,6 +43,16 @@ GAINS: Final = " ".join(
 )
 REAL: Final = {
     "ur10e": ("robots/ur10e.urdf", "logs/ur10e/motion_30s.csv", GAINS),
+    "ur10e 50 s": ("robots/ur10e.urdf", "logs/ur10e/motion_50s.csv", GAINS),
+    "ur10e 20 s": ("robots/ur10e.urdf", "logs/ur10e/motion_20s_with_standstill.csv", GAINS),
+    "panda 14 s": ("robots/panda_arm.urdf", "logs/panda/motion_14s.csv", ""),
+    "rokae default": ("logs3/rokae_xmate.urdf", "logs3/rokae_xmate_14s.csv", ""),
+    "tx40": (str(MADE / "tx40.urdf"), str(MADE / "tx40_joints.csv"), ""),
+    "mtm": (
+        "logs3/dvrk_mtm.urdf",
+        "logs3/dvrk_mtm_one_200hz.csv",
+        "--couple j31=j2:1,j3:1 --couple j32=j3:-1 --rate 200",
+    ),
     "ur10e terms": (
         "robots/ur10e.urdf",
         "logs/ur10e/motion_30s.csv",
@@ -63,6 +74,8 @@ def commands(folder: Path, shared: Path) -> Iterator[tuple[str, list[str]]]:
         plain = replace(recipe, seed=1)
         write_log(path, simulated(job, job.load(), plain, accelerations=name == "scara"))
         yield name, [f"robots/{robot}.urdf", str(path), *shlex.split(options)]
+    if (shared / "logs3").exists():
+        make_tx40(shared)
     for name, (robot, log, options) in REAL.items():
         file = shared / robot if robot.startswith("logs") else Path(robot)
         if (shared / log).exists():

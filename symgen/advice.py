@@ -10,7 +10,9 @@ from symgen.text import shown
 PACKAGES: Final = (
     "clarabel",
     "coal",
+    "distributed",
     "drake",
+    "fsspec",
     "matplotlib",
     "mujoco",
     "pin",

@@ -100,7 +100,50 @@ def _larger() -> Iterator[str]:
             yield f"{trial}: joint{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
 
 
+CLEAR: Final = 0.02
+"""Relative change of an error that counts as one."""
+
+
+def estimators_table() -> str:
+    """What each mechanism of the estimator adds, beside the default."""
+    found = {
+        variant: {trial: np.array(x) for trial, x in rows.items()}
+        for variant, rows in results("estimators").items()
+    }
+    default = found.pop("default")
+    head = ("variant", "smaller", "larger", "mean of all", *ROBOTS)
+    rows = [
+        [name, *_changes({trial: np.log(x / default[trial]) for trial, x in errors.items()})]
+        for name, errors in found.items()
+    ]
+    return table(head, rows, numbers=True)
+
+
+ROBOTS: Final = ("UR10e", "Panda", "Rokae", "TX40", "MTM")
+
+
+def _changes(logarithms: Mapping[str, Errors]) -> Iterator[str]:
+    """How many errors are smaller and larger, and the geometric means of their changes in %."""
+    every = np.concatenate([x.ravel() for x in logarithms.values()])
+    yield from (str(int(np.sum(sign * every > CLEAR))) for sign in (-1, 1))
+    yield f"{100 * np.expm1(every.mean()):+.1f} %"
+    for robot in ROBOTS:
+        own = [x.ravel() for name, x in logarithms.items() if name.startswith(robot)]
+        yield f"{100 * np.expm1(np.concatenate(own).mean()):+.1f} %"
+
+
+def fleet(*keys: str) -> str:
+    """A number of the results of `benchmarks.fleet`, such as ``two_workers seconds``."""
+    value = results("fleet")
+    for key in keys:
+        value = value[key]
+    values = value if isinstance(value, list) else [value]
+    return " and ".join(f"{x:,.4g}" if isinstance(x, float) else f"{x}" for x in values)
+
+
 FIGURES: Final = {
+    "estimators-table": estimators_table,
+    "fleet": fleet,
     "real-logs-table": real_logs_table,
     "prior-table": prior_table,
     "bodies-table": bodies_table,

@@ -1,6 +1,6 @@
 """The command ``symgen identify``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +12,6 @@ from symgen.cli.completion import naming
 from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, path_option, with_options
 from symgen.cli.options import out as out_option
-from symgen.errors import OptionError
 from symgen.identification.model.settings import Settings
 from symgen.options import rows
 from symgen.reading.options import MODEL_FILE, links
@@ -70,41 +69,17 @@ RESULTS: Final = (
         help="Predict the forces of a second log with the estimate and report the error.",
         section="Model and method",
     ),
+    option(
+        "--workers",
+        metavar="N|ADDRESS",
+        default="",
+        help="Reduce several logs on N processes of this machine, or on the workers of the Dask "
+        "scheduler at this address (tcp://HOST:PORT).  [default: this process]",
+        section="Log",
+        rare=True,
+    ),
 )
 """The options for the results of an estimate."""
-
-REMOVED: Final = {
-    "--consistent": "the bodies of --urdf are physically consistent, and least squares without "
-    "constraints predicted logs of real robots as well",
-    "--entropic": "it made predictions worse; --urdf writes the physically consistent bodies that "
-    "are nearest to the robot file and predict almost as well",
-    "--method": "identify fits the joint force of every sample; the momentum, energy and "
-    "instrumental methods predicted no log of a real robot better",
-    "--interval": "it belonged to --method momentum and --method energy, which were removed",
-    "--refine": "the refinement by simulation predicted no log of a real robot better; compare "
-    "estimates with --validation LOG2",
-    "--engine": "logs are reduced in blocks in one process, in memory that does not grow with them",
-    "--scheduler": "it belonged to --engine dask, which was removed",
-}
-"""Options of earlier versions: why they were removed and what replaces them."""
-
-
-def _refused(ctx: click.Context, param: click.Parameter, given: Any) -> None:
-    """Raises OptionError for an option that was removed."""
-    flag = param.opts[0]
-    if given:
-        raise OptionError(f"{flag}: this option was removed: {REMOVED[flag]}; remove {flag}")
-
-
-def _removed(flag: str) -> Callable[..., Any]:
-    """The hidden option that refuses `flag`."""
-    return click.option(
-        flag,
-        is_flag=flag in ("--refine", "--consistent"),
-        hidden=True,
-        expose_value=False,
-        callback=_refused,
-    )
 
 
 @dataclass(frozen=True)
@@ -123,15 +98,17 @@ class ExtraOutputs:
     """The path of an HTML report."""
     folder: Path | None = None
     """The folder for the estimate."""
+    workers: str = ""
+    """What reduces several logs."""
 
 
 @command()
 @FILE
-@click.argument("log", metavar="LOG", type=click.Path())
-@with_options(RESULTS, rows(Settings), ROBOT, map(_removed, REMOVED))
+@click.argument("log", metavar="LOG...", type=click.Path(), nargs=-1, required=True)
+@with_options(RESULTS, rows(Settings), ROBOT)
 def identify(
     file: str,
-    log: str,
+    log: tuple[str, ...],
     out: Path | None,
     pictures: str,
     as_json: bool,
@@ -141,17 +118,20 @@ def identify(
     force: bool,
     actuators_out: Path | None,
     html: Path | None,
+    workers: str,
     **options: Any,
 ) -> None:
-    """Identify inertial parameters and friction from a log.
+    """Identify inertial parameters and friction from a log or several.
 
     LOG is a CSV, NPZ or Parquet file or a ROS bag with columns t (s), q_JOINT, qd_JOINT, qdd_JOINT
-    and tau_JOINT. Velocities and accelerations may be missing. symgen docs identification
-    describes the steps, the friction terms and the results.
+    and tau_JOINT, or a folder or URL whose Parquet files are the logs. Velocities and accelerations
+    may be missing. Several logs of one robot give one estimate, with an offset of each log. symgen
+    docs identification describes the steps, the friction terms and the results.
 
     \b
     symgen identify robots/panda_arm.urdf log.csv
     symgen identify robots/ur5.urdf log.parquet --friction viscous,coulomb,offset -o DIR
+    symgen identify robots/ur5.urdf monday.csv tuesday.csv wednesday.csv
     symgen identify robots/ur5.urdf log.npz --sensor wrench:joint6 --full
     symgen identify robots/panda_arm.urdf log.csv --payload flange
     symgen identify robots/panda_arm.urdf log.csv --friction viscous,coulomb,offset \\
@@ -163,7 +143,7 @@ def identify(
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        wishes = ExtraOutputs(urdf, payload, validation, actuators_out, force, html, out)
+        wishes = ExtraOutputs(urdf, payload, validation, actuators_out, force, html, out, workers)
         identified, extra = run(file, log, options, tell, wishes)
         if out is not None:
             tell("drawing the plots")
@@ -173,7 +153,7 @@ def identify(
     if not as_json:
         output.say(extra.summary)
     for verdict in extra.verdicts:
-        output.say(f"{shown(log)}: warning: {verdict.text}", error=True)
+        output.say(f"{shown(log[0])}: warning: {verdict.text}", error=True)
     for note in identified.notes:
         if note not in identified.reading.doubts:
             output.say(note, error=True)
@@ -195,7 +175,7 @@ def _end(paths: tuple[Path | None, ...], extra: "EstimateOutputs", as_json: bool
 
 def run(
     file: str,
-    log: str,
+    log: str | Sequence[str],
     options: dict[str, Any],
     progress: Callable[[str], None],
     wishes: ExtraOutputs = ExtraOutputs(),
@@ -223,7 +203,7 @@ def run(
         wishes.folder,
     )
     carrying = (check_link(loaded.model, wishes.payload)[0],) if wishes.payload else ()
-    result = identified(job, loaded, log, settings, progress, carrying)
+    result = identified(job, loaded, log, settings, progress, carrying, wishes.workers)
     result = validated(job, loaded, result, wishes.validation, progress)
     return result, extra.of(result, progress)
 

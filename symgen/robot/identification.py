@@ -1,6 +1,7 @@
 """Identification from Python: `Robot.identify`, `Robot.excite`, `Robot.gains` and
 `Robot.stiffness`, as the commands of the same names."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -154,14 +155,25 @@ class Identification:
         return page(self.result, outputs.summary, outputs.refuted, warnings)
 
 
+def _source(log: Any) -> LogSource:
+    """A path, which may be that of a data set, or the log of a table."""
+    return os.fspath(log) if isinstance(log, (str, os.PathLike)) else read_log(log)
+
+
 def identify_robot(
-    job: Job, log: Any, validation: Any = None, progress: Progress = _silent, **options: Any
+    job: Job,
+    log: Any,
+    validation: Any = None,
+    progress: Progress = _silent,
+    workers: str | int = "",
+    **options: Any,
 ) -> Identification:
-    """Estimate the parameters of a robot from a log (see `Robot.identify`)."""
+    """Estimate the parameters of a robot from a log or several (see `Robot.identify`)."""
     settings: Settings = settings_of(Settings, options)
     job = job.changed(**options)
     loaded = job.load()
-    result = identify(job, loaded, read_log(log), settings, progress)
+    logs = [_source(one) for one in (log if isinstance(log, (list, tuple)) else [log])]
+    result = identify(job, loaded, logs, settings, progress, workers=str(workers))
     other: LogSource | None = None if validation is None else read_log(validation)
     return Identification(job, loaded, validated(job, loaded, result, other, progress))
 

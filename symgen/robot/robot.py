@@ -286,16 +286,21 @@ class Robot:
 
         return simulate(self, duration, q, qd, tau, **options)
 
-    def identify(self, log: Any, validation: Any = None, **options: Any) -> "Identification":
+    def identify(
+        self, log: Any, validation: Any = None, workers: str | int = "", **options: Any
+    ) -> "Identification":
         """Estimate inertial parameters and friction from a log (as ``symgen identify``).
 
         Parameters
         ----------
         log
             A path, a data frame or a mapping of names to arrays (see `symgen.read_log`), with the
-            columns t (s), q_JOINT, qd_JOINT (optional) and tau_JOINT in SI units.
+            columns t (s), q_JOINT, qd_JOINT (optional) and tau_JOINT in SI units. A list of logs,
+            or a folder or URL of Parquet files, gives one estimate with an offset of each log.
         validation
             Another log, whose forces are predicted.
+        workers
+            What reduces several logs: a number of processes, or the address of a Dask scheduler.
         **options
             The options of ``symgen identify`` by their long names, such as ``friction="auto"``,
             ``full=True`` or ``torque_constant=(("elbow", 11.1),)``.
@@ -310,7 +315,7 @@ class Robot:
         """
         from symgen.robot.identification import identify_robot
 
-        return identify_robot(self.job, log, validation, **options)
+        return identify_robot(self.job, log, validation, workers=workers, **options)
 
     def excite(
         self, limits: Mapping[str, float] | None = None, friction: str = "", **options: Any

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.simulated_logs import write
 from symgen.identification.data.column_map import Map, NeededColumns, Sensed
 from symgen.identification.data.column_mapping import guessed, layout
-from symgen.identification.data.dataset import ReadOptions, look
+from symgen.identification.data.dataset import look
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
@@ -35,7 +35,7 @@ def text(path, names, *blocks, delimiter=",", decimal=".", head=""):
 def read(path, **options):
     """The samples of a log at all joints that it has."""
     log, map_ = open_log(str(path)), Map.of(LogOptions(**options))
-    reading = look(log, guessed(log, map_), None, map_, ReadOptions())
+    reading = look(log, guessed(log, map_), None, map_)
     rows = np.concatenate(
         [np.column_stack([part.t, part.rows]) for part in reading.source.usable()]
     )

@@ -133,24 +133,6 @@ def test_what_no_motion_tells_apart_is_left_out_and_said(tmp_path):
     assert f"armature {first}" not in found.estimate.friction
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--friction", "viscous,root"], "use power"),
-        (["--friction", "viscous,crosstalk_x"], "use presliding,presliding_load"),
-        (["--method", "momentum"], "fits the joint force of every sample"),
-        (["--interval", "0.2"], "belonged to --method momentum"),
-        (["--refine"], "compare estimates with --validation"),
-        (["--engine", "dask"], "reduced in blocks in one process"),
-        (["--scheduler", "tcp://x:1"], "belonged to --engine dask"),
-    ],
-)
-def test_what_was_removed_is_refused_with_what_replaces_it(tmp_path, options, said):
-    *_, path = log(tmp_path, LAWS["viscous"])
-    done = invoke("identify", FILE, path, *options)
-    assert done.exit_code == 2 and said in done.stderr and "removed" in done.stderr
-
-
 def test_prediction_of_an_estimate_and_of_the_files(tmp_path, monkeypatch):
     """An estimate predicts its log down to the noise; the file, without friction, does not. Pictures are laid out and not drawn."""
     for module in ("plots", "prediction_plots"):

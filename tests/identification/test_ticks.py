@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symgen.identification.data.column_map import Map, NeededColumns
-from symgen.identification.data.dataset import ReadOptions, look
+from symgen.identification.data.dataset import look
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.sample_clock import Polled, Ticks
@@ -98,7 +98,7 @@ def test_a_log_says_so(tmp_path):
     np.savez(path, t=stamps, **columns)
     wanted = NeededColumns(NAMES, ("rad",) * 3, NAMES, (), True)
 
-    read = look(open_log(str(path)), wanted, None, Map.of(LogOptions()), ReadOptions())
+    read = look(open_log(str(path)), wanted, None, Map.of(LogOptions()))
     assert read.survey.clock.step == 1e-3
     assert "identical to the row before" in "".join(read.survey.left_out)
     assert any("a recorder that polls" in note for note in read.notes)

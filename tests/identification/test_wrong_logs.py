@@ -7,15 +7,13 @@ import pytest
 
 from benchmarks.simulated_logs import write
 from symgen.errors import SymgenError
-from symgen.identification.data.dataset import ReadOptions, reading
+from symgen.identification.data.dataset import reading
 from symgen.identification.diagnostics.diagnose import diagnosed
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from tests.support.wrong_logs import ARM, MENDED, NAMED, REFUSED, TABLE, columns
-
-OPTIONS = ReadOptions(0.2, True)
 
 
 @cache
@@ -29,7 +27,7 @@ def notes(path, log):
     """The warnings and notes of a log."""
     write(path, log)
     job, loaded, sought = robot()
-    read = reading(str(path), sought.wanted, loaded.model, Settings(), OPTIONS)
+    read = reading(str(path), sought.wanted, loaded.model, Settings(), 0.2)
     return diagnosed(read, sought, job, False).notes
 
 

@@ -12,7 +12,7 @@ from symgen.identification.data.column_map import Layout, Map, NeededColumns
 from symgen.identification.data.column_mapping import PartOfRobotError, check_order, layout
 from symgen.identification.data.differentiation import Derivation, cutoff
 from symgen.identification.data.log_file import Log, LogError, in_memory
-from symgen.identification.data.log_options import AUTO, LogOptions
+from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.log_survey import Survey, survey
 from symgen.identification.data.open_log import LogSource, open_log
 from symgen.identification.data.samples import BlockPlan, Samples, pieces
@@ -25,21 +25,11 @@ from symgen.text import quoted, shown
 
 Progress = Callable[[str], None]
 
-GAP: Final = 2.5
-"""A longer step than so many usual ones ends a stretch,"""
-GAP_PART: Final = 0.5
-"""unless it is shorter than this part of the reach of a window of derivatives."""
+GAP, GAP_PART = 2.5, 0.5
+"""A longer step than so many usual ones ends a stretch, unless it is shorter than this part of the
+reach of a window of derivatives."""
 ROUNDING: Final = 1e-12
 """Noise of a velocity by its largest value that is taken as the least."""
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How samples are made: the fraction of the log that is held out, and whether delays may be
-    left to be estimated."""
-
-    held_out: float = 0.0
-    delays: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +76,14 @@ class Reading:
             progress(f"row {start + len(rows)} of {self.survey.usable}")
             yield self.samples(rows)
 
+    @property
+    def lean(self) -> "Reading":
+        """The same without rows in memory, which are read again when they are needed."""
+        log = getattr(self.log, "source", None) or self.log
+        nothing = Usable(*(x[:0] for x in vars(self.survey.probe).values()))
+        source = Rows(log, self.layout, self.survey.clock, self.source.gap)
+        return replace(self, log=log, source=source, survey=replace(self.survey, probe=nothing))
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Notes on what was left out, repaired or is odd about the log, a sentence each."""
@@ -113,11 +111,12 @@ def reading(
     wanted: NeededColumns,
     model: RigidBodyModel,
     options: LogOptions,
-    more: ReadOptions,
+    held_out: float = 0.0,
 ) -> Reading:
-    """Looks at a whole log for what is wanted of it. Raises LogError for a log that cannot be used,
+    """Looks at a whole log for what is wanted of it; `held_out` is the fraction that is held out.
+    Raises LogError for a log that cannot be used,
     OptionError for options that do not fit it."""
-    return look(open_log(log), wanted, model, Map.of(options), more)
+    return look(open_log(log), wanted, model, Map.of(options), held_out)
 
 
 def look(
@@ -125,7 +124,7 @@ def look(
     wanted: NeededColumns,
     model: RigidBodyModel | None,
     map_: Map,
-    more: ReadOptions,
+    held_out: float = 0.0,
 ) -> Reading:
     """The same with a log that is open, and perhaps without a robot."""
     options = map_.options
@@ -135,10 +134,6 @@ def look(
         raise (error if model is None else error.of(model)) from None
     if model is not None and model.file_order:
         check_order(log, wanted, map_, columns, model.file_order)
-    if options.delay == AUTO and not more.delays:
-        raise OptionError(
-            "--delay auto is supported by symgen identify only; give the delays that it prints"
-        )
     if log.rows < 2:
         raise LogError(
             shown(log.file),
@@ -161,11 +156,10 @@ def look(
     if derivation:
         derivation = replace(derivation, even=looked.even)
     half = derivation.half if derivation else 0
-    plan = BlockPlan(looked.stretches, half, more.held_out)
-    result = Reading(
-        log, columns, looked, source, plan, derivation, wanted.accelerations, np.zeros(0),
-        _delays(wanted, columns, options),
-    )  # fmt: skip
+    plan = BlockPlan(looked.stretches, half, held_out)
+    accelerations, late = wanted.accelerations, _delays(wanted, columns, options)
+    nothing = np.zeros(0)
+    result = Reading(log, columns, looked, source, plan, derivation, accelerations, nothing, late)
     return replace(result, noise=_noise(result, wanted))
 
 

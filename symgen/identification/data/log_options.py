@@ -136,10 +136,9 @@ class LogOptions:
     )
     delay: str = option(
         "--delay",
-        "S|J=S,...|auto",
+        "S|J=S,...",
         "Delay (s) of the recorded forces relative to the motion, for all joints or JOINT=S,... "
-        "for each; negative if they are early. auto estimates it for each joint (symgen identify "
-        "only).",
+        "for each; negative if they are early.",
         default="0",
         rare=True,
     )
@@ -174,16 +173,14 @@ class LogOptions:
 
     @property
     def delays(self) -> dict[str, float]:
-        """The delays by joint; the key of a delay of all joints is empty. Empty if they are to be
-        estimated. Raises OptionError."""
-        if self.delay == AUTO:
-            return {}
+        """The delays by joint; the key of a delay of all joints is empty. Raises
+        OptionError."""
         pairs = [part.rpartition("=") for part in self.delay.split(",")]
         try:
             return {name: finite(value) for name, _, value in pairs}
         except ValueError:
             raise OptionError(
-                f"--delay {cited(self.delay)}: give a time in s such as 0.002, JOINT=S,..., or auto"
+                f"--delay {cited(self.delay)}: give a time in s such as 0.002, or JOINT=S,..."
             ) from None
 
 

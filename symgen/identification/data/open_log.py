@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.advice import install
+from symgen.errors import SymgenError
 from symgen.identification.data.log_file import (
     CHUNK,
     Log,
@@ -27,26 +29,31 @@ from symgen.text import reason, shown, unread
 
 @dataclass(frozen=True)
 class ParquetLog:
-    """A Parquet file, read row group by row group."""
+    """A Parquet file, read row group by row group; `filesystem` is that of PyArrow or fsspec, None
+    for the files of this machine."""
 
     file: str
     names: tuple[str, ...]
     rows: int
     unread: Mapping[str, str] = field(default_factory=dict)
     """Columns of logical values, each with its type: as numbers they would be 0 and 1."""
+    filesystem: Any = None
 
     @classmethod
-    def of(cls, path: str) -> "ParquetLog":
+    def of(cls, path: str, filesystem: Any = None) -> "ParquetLog":
         """Of a file, of which only the description is read."""
-        with pyarrow_part("parquet").ParquetFile(path) as stored:
+        with pyarrow_part("parquet").ParquetFile(path, filesystem=filesystem) as stored:
             columns, rows = list(stored.schema_arrow), stored.metadata.num_rows
         unread = {c.name: "of type bool" for c in columns if str(c.type) == "bool"}
-        return cls(path, tuple(c.name for c in columns if c.name not in unread), rows, unread)
+        names = tuple(c.name for c in columns if c.name not in unread)
+        return cls(path, names, rows, unread, filesystem)
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns. Raises LogError where a column does not hold numbers."""
         try:
-            with pyarrow_part("parquet").ParquetFile(self.file, pre_buffer=False) as stored:
+            with pyarrow_part("parquet").ParquetFile(
+                self.file, pre_buffer=False, filesystem=self.filesystem
+            ) as stored:
                 for group in range(stored.num_row_groups):
                     for batch in stored.read_row_group(group, list(names)).to_batches(CHUNK):
                         yield table(batch.select(list(names)))
@@ -131,6 +138,39 @@ def _numeric(name: str, values: Any) -> dict[str, Numbers]:
     if numbers.ndim != 2:
         raise LogError(TABLE, f"'{shown(name)}' has {numbers.ndim} axes; give one or two")
     return {f"{name}[{k}]": column for k, column in enumerate(numbers.T)}
+
+
+def logs_of(source: LogSource | Sequence[LogSource]) -> tuple[LogSource, ...]:
+    """The logs that are given: one, or several of them. A folder with Parquet files, or the URL of
+    such a folder, is a data set whose files are the logs, in the order of their names. Raises
+    SymgenError."""
+    given = source if isinstance(source, (list, tuple)) else (source,)
+    logs = [log for one in given for log in _files(one)]
+    if not logs:
+        raise LogError("LOG", "no log is given")
+    return tuple(logs)
+
+
+def _files(source: LogSource) -> Sequence[LogSource]:
+    """The logs of a data set, or the log itself."""
+    is_url = isinstance(source, str) and "://" in source
+    is_folder = isinstance(source, str) and any(Path(source).glob("**/*.parquet"))
+    if not isinstance(source, str) or not (is_url or is_folder):
+        return [source]
+    if not is_url:
+        return list(pyarrow_part("dataset").dataset(source, format="parquet").files)
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise SymgenError(
+            f"error: {shown(source)}: reading URLs needs fsspec; install it: {install('fsspec')}"
+        ) from None
+    try:
+        filesystem, path = url_to_fs(source)
+        files = pyarrow_part("dataset").dataset(path, filesystem=filesystem, format="parquet").files
+        return [ParquetLog.of(file, filesystem) for file in files]
+    except (OSError, ValueError, ImportError) as error:
+        raise LogError(shown(source), f"cannot be read ({shown(reason(error), 200)})") from None
 
 
 def open_log(path: LogSource) -> Log:

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.identification.data.dataset import Reading, ReadOptions, reading
+from symgen.identification.data.dataset import Reading, reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
@@ -41,16 +41,16 @@ def tuned(
     sought: Problem,
     loaded: LoadedRobot,
     options: LogOptions,
-    read_options: ReadOptions,
+    held_out: float = 0.0,
 ) -> Reading:
     """A log looked at for all that a problem needs, with the cutoff that predicts best where none
     is given. Raises LogError."""
-    read = reading(log, sought.wanted, loaded.model, options, read_options)
+    read = reading(log, sought.wanted, loaded.model, options, held_out)
     lower = None if options.cutoff else lower_cutoff(read, sought)
     if lower is None or read.derivation is None:
         return read
     lowered = replace(options, cutoff=lower)
-    reread = reading(read.log, sought.wanted, loaded.model, lowered, read_options)
+    reread = reading(read.log, sought.wanted, loaded.model, lowered, held_out)
     text = (
         f"{shown(read.log.file)}: note: the cut-off frequency of derivatives is {lower:.3g} Hz "
         f"instead of {read.derivation.cutoff:.3g} Hz because that predicts the forces better; use "

@@ -54,11 +54,12 @@ SETTLED: Final = 0.05
 @dataclass(frozen=True)
 class FactoredEquations:
     """The factors of the batches of the equations for the estimate, which may be means of rows, and
-    of its rows and of the rows held out."""
+    of its rows and of the rows held out; `offsets` are those of the mean of the logs' offsets."""
 
     trained: Batches
     rows: TriangularFactors | None
     held_out: TriangularFactors | None
+    offsets: TriangularFactors | None = None
 
 
 Reduce = Callable[[Equations, Equations, str], FactoredEquations]
@@ -234,6 +235,8 @@ class IterativeEstimator:
         size, total = len(self.problem.mapping) + count, combined(reduction.trained)
         if total is None or reduction.rows is None:
             raise ValueError("no rows for the estimate")
+        if reduction.offsets is not None:
+            total = total.combined(reduction.offsets)
         system = TriangularSystem(total, plain.supports, size, reduction.trained)
         rows = TriangularSystem(reduction.rows, plain.supports, size)
         after = None if reduction.held_out is None else replace(rows, factors=reduction.held_out)

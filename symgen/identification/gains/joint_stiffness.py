@@ -16,7 +16,7 @@ import numpy as np
 
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.column_map import NeededColumns, Sensed
-from symgen.identification.data.dataset import Reading, ReadOptions, reading
+from symgen.identification.data.dataset import Reading, reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
@@ -74,7 +74,7 @@ def joint_stiffness(
     if torque not in TORQUES:
         raise OptionError(f"--torque {torque}: use one of {', '.join(TORQUES)}")
     wanted = _wanted(loaded, torque)
-    read = reading(log, wanted, loaded.model, options, ReadOptions())
+    read = reading(log, wanted, loaded.model, options)
     if torque == "model" and options.delay != "0":
         raise OptionError("--delay: has no effect with --torque model, which reads no torques")
     of_model = job.changed(quantities=("inverse_dynamics",))

@@ -21,7 +21,7 @@ from symgen import __version__
 from symgen.errors import OptionError
 from symgen.identification.consistency.payload_estimate import check_link
 from symgen.identification.data.column_map import NeededColumns, Sensed
-from symgen.identification.data.dataset import Progress, Reading, ReadOptions, reading
+from symgen.identification.data.dataset import Progress, Reading, reading
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
@@ -127,7 +127,7 @@ def gains(
     base, first = base_kernel(plain, loaded), _place(model, link)
     drives = GainEquations(base, standard, torque_mapping(model), first, mass)
     wanted = _wanted(model)
-    read = [reading(log, wanted, model, options, ReadOptions()) for log in logs]
+    read = [reading(log, wanted, model, options) for log in logs]
     for _ in range(PASSES):
         parts = [p for k, run in enumerate(read) for p in _parts(drives, run, bool(k), progress)]
         gram = np.sum(parts, axis=0)

@@ -14,14 +14,6 @@ from symgen.text import cited
 
 LOSSES: Final = ("huber", "squares")
 NONE: Final = "none"
-REMOVED_LAWS: Final = {
-    "root": "this name was removed, because the law is called power; use power",
-    "crosstalk_x": "the crosstalk of transverse moments was removed, because presliding friction "
-    "explains the same residuals; use presliding,presliding_load",
-    "crosstalk_y": "the crosstalk of transverse moments was removed, because presliding friction "
-    "explains the same residuals; use presliding,presliding_load",
-}
-"""Laws of earlier versions, with what replaces them."""
 WRENCH: Final = "wrench:"
 RUNTIME: Final = "runtime:"
 GIVE_WIDTH: Final = "give a velocity (rad/s or m/s) such as 0.01, 0 for sign(qd), or auto"
@@ -173,9 +165,6 @@ class Settings(LogOptions):
 
     def _check_laws(self, flag: str, given: str, known: tuple[str, ...]) -> None:
         names = [] if given in ("", AUTO, NONE) else given.split(",")
-        gone = [name for name in names if name in REMOVED_LAWS]
-        if gone:
-            raise OptionError(f"{flag} {gone[0]}: {REMOVED_LAWS[gone[0]]}")
         if len(set(names)) < len(names) or not set(names) <= set(known):
             raise OptionError(f"{flag} {given}: use some of {', '.join(known)}")
         if "offset" in names and self.springs:

@@ -14,6 +14,7 @@ from symgen import __version__
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Channel, Estimate
 from symgen.identification.model.grouping import short
+from symgen.identification.report.drift_report import drift_data, drift_table
 from symgen.identification.report.prediction_report import data as predicted
 from symgen.identification.report.prediction_report import errors
 from symgen.inspection.report_tables import table
@@ -29,6 +30,8 @@ def on_terminal(identified: Identified, out: Console | None = None) -> None:
     out.print(_channels(identified))
     if identified.prediction is not None:
         out.print(errors(identified.prediction))
+    if identified.logs:
+        out.print(drift_table(identified.logs, estimate.channels))
     out.print(_parameters(estimate))
     if estimate.standard is not None:
         out.print(_standard(estimate))
@@ -39,10 +42,10 @@ def on_terminal(identified: Identified, out: Console | None = None) -> None:
 
 
 def _channels(identified: Identified) -> Any:
-    reading, robot = identified.reading, identified.estimate.mapping.model.name
+    robot = identified.estimate.mapping.model.name
     first = identified.estimate.channels[0]
     rows = table(
-        f"Errors of {robot}: {reading.log.rows} rows, {first.rows} rows for the estimate, "
+        f"Errors of {robot}: {identified.rows} rows, {first.rows} rows for the estimate, "
         f"{first.validation_rows} for validation",
         ["measured"],
         ["unit", "rms", "residual", "relative", "validation residual", "relative"],
@@ -129,7 +132,7 @@ def data(identified: Identified) -> dict[str, Any]:
         "robot": estimate.mapping.model.name,
         "log": {
             "file": PurePath(identified.reading.log.file).name,
-            "rows": identified.reading.log.rows,
+            "rows": identified.rows,
             "step": identified.reading.step,
         },
         "sensor": settings.sensor,
@@ -138,7 +141,7 @@ def data(identified: Identified) -> dict[str, Any]:
         "scaled_condition_number": _finite(estimate.scaled_condition),
         "channels": [_channel(c) for c in estimate.channels],
         "parameters": _named(estimate),
-        "delays": _delays(identified),
+        "fleet": drift_data(identified.logs, estimate.channels),
         "factor": estimate.factor.tolist(),
         "bodies": _bodies(estimate),
         "rotors": _rotors(estimate),
@@ -146,14 +149,6 @@ def data(identified: Identified) -> dict[str, Any]:
         "validation": None if identified.prediction is None else predicted(identified.prediction),
         "notes": list(identified.notes),
     }
-
-
-def _delays(identified: Identified) -> dict[str, Any] | None:
-    late, channels = identified.delays, identified.estimate.channels
-    if late is None:
-        return None
-    rows = zip(channels, late.values.tolist(), late.errors.tolist(), strict=True)
-    return {c.name: {"delay": x, "standard_error": error} for c, x, error in rows}
 
 
 def _finite(x: float | None) -> float | None:

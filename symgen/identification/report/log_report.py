@@ -11,7 +11,7 @@ from rich.markup import escape
 from symgen import __version__
 from symgen.identification.data.column_map import LogColumn, Map, NeededColumns
 from symgen.identification.data.column_mapping import guessed
-from symgen.identification.data.dataset import Progress, Reading, ReadOptions, look
+from symgen.identification.data.dataset import Progress, Reading, look
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import Samples
@@ -96,7 +96,7 @@ def looked_at(
     log, map_ = open_log(path), Map.of(options)
     wanted = guessed(log, map_) if model is None else _of(model)
     progress("reading the log (stage 1 of 2)")
-    reading = look(log, wanted, model, map_, ReadOptions())
+    reading = look(log, wanted, model, map_)
     motion = MotionStatistics(reading.plan.samples)
     for samples in reading.blocks(
         lambda step: progress(f"analysing the motion (stage 2 of 2): {step}")

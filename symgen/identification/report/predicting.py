@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from symgen import output
 from symgen.errors import OptionError
-from symgen.identification.data.dataset import Reading, ReadOptions
+from symgen.identification.data.dataset import Reading
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.diagnostics.cutoffs import tuned
@@ -97,9 +97,7 @@ def validated(
     if identified.settings.wrenches:
         raise OptionError("--validation needs joint forces; remove it or --sensor wrench")
     progress("preparing the validation")
-    late = identified.reading.delays
-    delay = "0" if identified.delays else identified.settings.delay
-    settings = replace(identified.settings, delay=delay)
+    settings = identified.settings
     sought = problem(job, loaded, settings)
     drives, estimate = identified.equations.drives, identified.estimate
     model = predictor(
@@ -109,7 +107,6 @@ def validated(
         estimate.values[len(estimate.base) :].tolist(),
     )
     validation = read(log, sought, loaded, settings)
-    validation = replace(validation, delays=late) if identified.delays else validation
     return replace(identified, prediction=predict(validation, model, progress))
 
 
@@ -119,7 +116,7 @@ def _channels(identified: Identified) -> tuple[tuple[str, str], ...]:
 
 def read(log: LogSource, sought: Problem, loaded: LoadedRobot, options: LogOptions) -> Reading:
     """A log with all that a prediction needs. Raises LogError."""
-    return tuned(log, sought, loaded, options, ReadOptions())
+    return tuned(log, sought, loaded, options)
 
 
 def written(prediction: Prediction, folder: Path, kind: str) -> list[Path]:
