@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = "dev,bench"
+EXTRAS = "dev,bench,fleet"
 HEAD = """\
 # Versions that the tests run with. Each line ends with the Requires-Python of its version, which
 # tests/house/test_constraints.py compares with the versions of Python that symgen supports.

@@ -138,7 +138,7 @@ def fleet(*keys: str) -> str:
     for key in keys:
         value = value[key]
     values = value if isinstance(value, list) else [value]
-    return " and ".join(f"{x:,.4g}" if isinstance(x, float) else f"{x}" for x in values)
+    return ", ".join(f"{x:,.4g}" if isinstance(x, float) else f"{x}" for x in values)
 
 
 FIGURES: Final = {

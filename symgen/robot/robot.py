@@ -286,9 +286,7 @@ class Robot:
 
         return simulate(self, duration, q, qd, tau, **options)
 
-    def identify(
-        self, log: Any, validation: Any = None, workers: str | int = "", **options: Any
-    ) -> "Identification":
+    def identify(self, log: Any, validation: Any = None, **options: Any) -> "Identification":
         """Estimate inertial parameters and friction from a log (as ``symgen identify``).
 
         Parameters
@@ -299,11 +297,9 @@ class Robot:
             or a folder or URL of Parquet files, gives one estimate with an offset of each log.
         validation
             Another log, whose forces are predicted.
-        workers
-            What reduces several logs: a number of processes, or the address of a Dask scheduler.
         **options
             The options of ``symgen identify`` by their long names, such as ``friction="auto"``,
-            ``full=True`` or ``torque_constant=(("elbow", 11.1),)``.
+            ``full=True``, ``workers=2`` or ``torque_constant=(("elbow", 11.1),)``.
 
         Raises
         ------
@@ -315,7 +311,7 @@ class Robot:
         """
         from symgen.robot.identification import identify_robot
 
-        return identify_robot(self.job, log, validation, workers=workers, **options)
+        return identify_robot(self.job, log, validation, **options)
 
     def excite(
         self, limits: Mapping[str, float] | None = None, friction: str = "", **options: Any

@@ -92,10 +92,15 @@ def _kept(fleet: Fleet, look: FirstLook) -> LogReducer:
     return LogReducer(look.reading, fleet.settings, lambda step: None, batches=batches)
 
 
-def first_look(task: tuple[Fleet, LogSource, bool]) -> FirstLook:
-    """The first look at a log, which may diagnose it. Raises LogError for one that cannot be
-    used."""
-    fleet, log, thoroughly = task
+def first_looks(task: tuple[Fleet, Sequence[LogSource]]) -> list[FirstLook]:
+    """The first look at some logs, of which the first one is diagnosed. Raises LogError for one
+    that cannot be used."""
+    fleet, logs = task
+    return [_first_look(fleet, log, not k) for k, log in enumerate(logs)]
+
+
+def _first_look(fleet: Fleet, log: LogSource, thoroughly: bool) -> FirstLook:
+    """The first look at a log, which may diagnose it."""
     settings, sought = fleet.settings, fleet.sought
     read = reading(log, sought.wanted, fleet.loaded.model, settings, settings.held_out)
     if thoroughly:

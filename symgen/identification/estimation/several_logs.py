@@ -19,7 +19,7 @@ from symgen.identification.estimation.log_groups import (
     Fleet,
     LogFit,
     compared_group,
-    first_look,
+    first_looks,
     reduced_group,
     reducer,
 )
@@ -72,9 +72,9 @@ class LogsReducer:
         """After a first look at every log and a diagnosis of the first one of each group. Raises
         LogError."""
         looks, size = list[FirstLook](), -(-len(logs) // GROUPS)
-        tasks = [(fleet, log, k % size == 0) for k, log in enumerate(logs)]
-        for look in workers.map(first_look, tasks):
-            looks.append(look)
+        tasks = [(fleet, logs[k : k + size]) for k in range(0, len(logs), size)]
+        for of_group in workers.map(first_looks, tasks):
+            looks += of_group
             progress(f"looking at the logs: log {len(looks)} of {len(logs)}")
         return cls(fleet, tuple(looks), workers, progress)
 
@@ -144,11 +144,11 @@ class LogsReducer:
         found = [look.rates for look in self.looks if look.rates is not None]
         if not found:
             return None
-        largest = (
+        fastest, travel, slowest = (
             np.max([getattr(rates, name) for rates in found], axis=0)
             for name in ("fastest", "travel", "slowest")
         )
-        return Rates(*largest, max(rates.margin for rates in found))
+        return Rates(fastest, travel, slowest, max(rates.margin for rates in found))
 
     def compared(self, equations: Equations, values: Numbers) -> tuple[LogFit, ...]:
         """How each log compares with an estimate."""
