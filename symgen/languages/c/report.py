@@ -153,10 +153,12 @@ def compiled(
         output = summary(run.stderr.strip().splitlines())
         raise CompilerError(f"error: the compiler ({called}) failed: {output}")
     stem = work / f.full_name
+    object_file = stem.with_suffix(".o")
+    sizes = _output([_tool("size", command), object_file.name], object_file).splitlines()[1].split()
     return {
         "stack": _stack(f, stem.with_suffix(".su").read_text(encoding="utf-8"))
-        + _library_stack(stem.with_suffix(".o"), command, flags),
-        "code": _code(stem.with_suffix(".o"), command),
+        + _library_stack(object_file, command, flags),
+        "code": int(sizes[0]) + int(sizes[1]),
     }
 
 
@@ -220,9 +222,3 @@ def _tool(name: str, command: list[str]) -> str:
         question, capture_output=True, encoding="utf-8", errors="replace", check=False
     ).stdout.strip()
     return answer if shutil.which(answer) else name
-
-
-def _code(path: Path, command: list[str]) -> int:
-    """Bytes of code and constants of an object file."""
-    text, data, *_ = _output([_tool("size", command), path.name], path).splitlines()[1].split()
-    return int(text) + int(data)
