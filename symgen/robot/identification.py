@@ -155,11 +155,6 @@ class Identification:
         return page(self.result, outputs.summary, outputs.refuted, warnings)
 
 
-def _source(log: Any) -> LogSource:
-    """A path, which may be that of a data set, or the log of a table."""
-    return os.fspath(log) if isinstance(log, (str, os.PathLike)) else read_log(log)
-
-
 def identify_robot(
     job: Job,
     log: Any,
@@ -172,7 +167,10 @@ def identify_robot(
     settings: Settings = settings_of(Settings, options)
     job = job.changed(**options)
     loaded = job.load()
-    logs = [_source(one) for one in (log if isinstance(log, (list, tuple)) else [log])]
+    logs = [  # a path may be that of a data set
+        os.fspath(one) if isinstance(one, (str, os.PathLike)) else read_log(one)
+        for one in (log if isinstance(log, (list, tuple)) else [log])
+    ]
     result = identify(job, loaded, logs, settings, progress, workers=str(workers))
     other: LogSource | None = None if validation is None else read_log(validation)
     return Identification(job, loaded, validated(job, loaded, result, other, progress))
