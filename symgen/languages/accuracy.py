@@ -16,6 +16,7 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.caching import cached_method
+from symgen.numbers.decimals import number
 from symgen.numbers.types import Numbers
 from symgen.proof.bounds import (
     ROUNDOFF,
@@ -69,23 +70,31 @@ class Accuracy:
     def _inputs(self, scalar: str, slack: float = 0.0) -> dict[str, BoundedArray]:
         rows = {name: np.array(x, float).T for name, x in self.states.items()}
         inputs = {
-            name: BoundedArray(x, representation_error(x, scalar) + self._off_unit(name, x))
+            name: BoundedArray(x, representation_error(x, scalar) + self._off_reference(name, x))
             for name, x in rows.items()
         }
         if self.regroup is not None:
             inputs |= error_bounds(self.regroup.program, {"pi": inputs["pi"]}, scalar, slack=slack)
         return inputs
 
-    def _off_unit(self, name: str, rows: Numbers) -> Numbers:
-        """How far quaternions of rounded numbers are from the unit ones of the reference."""
+    def _off_reference(self, name: str, rows: Numbers) -> Numbers:
+        """How far rounded numbers are from those of the reference: quaternions from unit ones, and
+        positions that Newton's method found from those at which the loops close, whose lengths may
+        be off by two roundings."""
         distances = np.zeros(rows.shape)
         if name == "q":
-            for four in coupling_of(self.robot.model).quaternions:
+            coupling = coupling_of(self.robot.model)
+            for four in coupling.quaternions:
                 squares = [sum(Fraction(x) ** 2 for x in one) for one in rows[four].T.tolist()]
                 off = [
                     float(abs(square - 1)) for square in squares
                 ]  # at least the error of lengths
                 distances[four] = np.abs(rows[four]) * off
+            held = [place for _, place in coupling.held]
+            for k, q in enumerate(rows.T.tolist() if held else []):
+                closer, _ = coupling.closer([*map(number, q)], at=q)
+                of_lengths = 2 * ROUNDOFF["double"] / (coupling.sine(q) or 1.0)
+                distances[held, k] = [float(abs(closer[n] - q[n])) + of_lengths for n in held]
         return distances
 
     @cached_method

@@ -10,9 +10,11 @@ import pytest
 
 import symgen
 from symgen.errors import OptionError
+from symgen.languages.accuracy import Accuracy
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.cut_joints import CUT_JOINTS
 from symgen.proof.laws import LawEvaluator
+from symgen.tracing.robot import ParametricModel
 from tests.support.loops import four_bar, jointed
 
 NAMES = tuple(name for name, cut in CUT_JOINTS.items() if not cut.polynomial)
@@ -135,3 +137,17 @@ def test_a_loop_that_newton_cannot_close_is_refused() -> None:
     arm: Any = jointed("ball", far=True)
     with pytest.raises(symgen.SymgenError, match="Newton's method does not close it"):
         symgen.Robot(arm).trace("gravity")
+
+
+def test_bounds_of_errors_contain_how_far_positions_are_from_closed_ones() -> None:
+    """Of a state that closes but for digits, and of one whose dependent joints are 1e-9 rad off."""
+    arm = robot("universal")
+    coupling, row = coupling_of(arm.model), state(arm)
+    held = [place for _, place in coupling.held]
+    moved = [x + 1e-9 * (n in held) for n, x in enumerate(row["q"])]
+    parameters = ParametricModel(arm.model)
+    states = {"q": [row["q"], moved]}
+    bounds = Accuracy(parameters, None, "double", "inline", states).inputs["q"].bounds
+    others = [n for n in range(len(moved)) if n not in held]
+    assert not bounds[others].any() and (bounds[held, 0] > 0).all()
+    assert (bounds[held, 0] < 1e-13).all() and (abs(bounds[held, 1] - 1e-9) < 1e-12).all()
