@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from symgen import output
 from symgen.cli.help import command, option
 from symgen.cli.options import FOLDER
 from symgen.cli.progress import progress
@@ -19,6 +20,7 @@ from symgen.cli.progress import progress
     metavar="DIR",
     required=True,
     help="Folder for the page index.html, evidence.json and the outputs of the programs.",
+    section="Output",
 )
 def evidence(folder: Path, out: Path) -> None:
     """Examine generated C and write what was found as a folder with one page.
@@ -38,7 +40,7 @@ def evidence(folder: Path, out: Path) -> None:
     for name, text in files(found):
         (out / name).write_text(text, encoding="utf-8")
     for examination, verdict in found.verdicts:
-        click.echo(f"{WORDS[verdict.holds]:14} {examination.name}: {verdict.summary}")
-    click.echo(f"the page is {out / 'index.html'}")
+        output.say(f"{WORDS[verdict.holds]:14} {examination.name}: {verdict.summary}")
+    output.say(f"the page is {out / 'index.html'}")
     if found.failed:
         sys.exit(1)

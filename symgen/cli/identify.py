@@ -74,7 +74,7 @@ RESULTS: Final = (
         metavar="N|ADDRESS",
         default="",
         help="Reduce several logs on N processes of this machine, or on the workers of the Dask "
-        "scheduler at this address (tcp://HOST:PORT).  [default: this process]",
+        "scheduler at this address (tcp://HOST:PORT). The default is this process alone.",
         section="Log",
         rare=True,
     ),

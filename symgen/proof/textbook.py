@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from symgen.mechanics import joint_forces
-from symgen.mechanics.joint_forces import LAWS
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.operations import exp, sign, sqrt, tanh
 from symgen.numbers.scalar import ZERO, Scalar
@@ -187,12 +185,13 @@ FRICTION: Final[dict[str, Callable[[Scalar, Mapping[str, Scalar]], Scalar]]] = {
 }
 """Friction per unit of its coefficient of each law that depends on the rate or on the state of
 presliding; `_passive` has the others."""
-for _law in joint_forces.FRICTION:
-    if _law not in FRICTION and LAWS[_law].reads <= {"presliding"}:
-        raise ValueError(f"the reference model does not know the law '{_law}'; add it to FRICTION")
-AT_REST: Final = {law for law in FRICTION if LAWS[law].acts_at_rest}
+AT_REST: Final = ("presliding", "offset")
+"""The laws of `FRICTION` that do not vanish at rest."""
 NEEDED: Final = {
-    law: frozenset(parameter.name for parameter in LAWS[law].shape) for law in FRICTION
+    "stribeck": "stribeck_velocity",
+    "power": "power_exponent",
+    "saturating": "saturating_velocity",
+    "presliding": "presliding_distance",
 }
 """The parameters without which a joint does not have a law."""
 
@@ -223,7 +222,7 @@ def _passive(robot: ReferenceModel, x: State, tau: Sequence[Scalar]) -> Iterator
     for i, rate in enumerate(body_rates(robot, x.course.positions, x.course.qd), 1):
         if i in x.passive:
             row = x.passive[i]
-            laws = [k for k in FRICTION if {k, *NEEDED[k]} <= {*row}]
+            laws = [k for k in FRICTION if {k, NEEDED.get(k, k)} <= {*row}]
             laws = [k for k in laws if rate is not ZERO or k in AT_REST]
             total = sum((row[k] * FRICTION[k](rate, row) for k in laws), ZERO)
             if "lag" in row and "lag_velocity" in row:

@@ -132,7 +132,7 @@ BAD_WRITE = [
         ["--lang", "fortran"],
         f"no language is called 'fortran'; {hint('fortran', LANGUAGES, len(LANGUAGES))}",
     ),
-    (["--scalar", "half"], "--scalar 'half': use one of double, float"),
+    (["--scalar", "half"], "--scalar 'half': use one of double, float, q31, q15"),
     (["--chunk", "0"], "--chunk 0: give a number of statements, such as 100"),
     *[
         (["--prefix", name], f"--prefix: {name!r} {IDENTIFIER}")

@@ -58,8 +58,11 @@ def test_every_key_is_documented():
     _, _, report = made(target="host")
     module, folder = generated("scara", quantities=("gravity",), certify=True)
     certified = json.loads((folder / f"{module.name}_report.json").read_text())
-    named = {*BY_NAME, "certified", "domain", "outputs"}
-    assert keys(report) | keys(certified, named) == documented("NAME_report.json")
+    module, folder = generated("scara", quantities=("gravity",), scalar="q31")
+    scaled = json.loads((folder / f"{module.name}_report.json").read_text())
+    named = {*BY_NAME, "certified", "domain", "outputs", "scales"}
+    found = keys(report) | keys(certified, named) | keys(scaled, named)
+    assert found == documented("NAME_report.json")
 
 
 def test_a_target_changes_nothing_but_the_report():

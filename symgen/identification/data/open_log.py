@@ -153,9 +153,11 @@ def logs_of(source: LogSource | Sequence[LogSource]) -> tuple[LogSource, ...]:
 
 def _files(source: LogSource) -> Sequence[LogSource]:
     """The logs of a data set, or the log itself."""
-    is_url = isinstance(source, str) and "://" in source
-    is_folder = isinstance(source, str) and any(Path(source).glob("**/*.parquet"))
-    if not isinstance(source, str) or not (is_url or is_folder):
+    if not isinstance(source, str):
+        return [source]
+    is_url = "://" in source
+    is_folder = os.path.isdir(source) and any(Path(source).glob("**/*.parquet"))
+    if not (is_url or is_folder):
         return [source]
     if not is_url:
         return list(pyarrow_part("dataset").dataset(source, format="parquet").files)
