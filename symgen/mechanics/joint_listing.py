@@ -16,6 +16,7 @@ from symgen.mechanics.model import (
     constant_of_velocity,
     is_nonzero,
 )
+from symgen.mechanics.parallelogram import ParallelogramLoop
 from symgen.mechanics.spatial_geometry import cut_sides
 from symgen.numbers.scalar import plain
 from symgen.text import shown
@@ -179,13 +180,16 @@ class ListedLoop:
     others: tuple[str, ...]
     equations: int
     gaps: tuple[float, float] = (0.0, 0.0)
+    is_parallelogram: bool = False
 
     @property
     def kind(self) -> str:
-        """Whether it is planar or spatial, or a polynomial."""
+        """What kind of loop it is, in words."""
         if self.closure.polynomial:
             return "polynomial"
-        return "planar" if len(self.dependent) == PLANAR_UNKNOWNS else "spatial"
+        if self.is_parallelogram:
+            return "parallelogram"
+        return "planar loop" if len(self.dependent) == PLANAR_UNKNOWNS else "spatial loop"
 
 
 LEAST_GAP: Final = 1e-9
@@ -218,7 +222,8 @@ def listed_loops(model: RigidBodyModel) -> list[ListedLoop]:
         count = CUT_JOINTS[closure.joint].rows
         left = count > len(dependent)
         gaps = _gaps(model, closure, loops[closure]) if left else (0.0, 0.0)
-        rows.append(ListedLoop(closure, dependent, others, count, gaps))
+        linear = isinstance(loops[closure], ParallelogramLoop)
+        rows.append(ListedLoop(closure, dependent, others, count, gaps, linear))
     return rows
 
 

@@ -9,6 +9,7 @@ from symgen.mechanics.kinematic_loop import KinematicLoop, LoopError
 from symgen.mechanics.leg_positions import LEG
 from symgen.mechanics.loop_geometry import planar_loop
 from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
+from symgen.mechanics.parallelogram import recognised
 from symgen.mechanics.polynomial_loop import PolynomialLoop
 from symgen.mechanics.spatial_geometry import spatial_loop
 
@@ -25,7 +26,7 @@ def loop_of(model: RigidBodyModel, group: Sequence[Closure]) -> KinematicLoop:
             raise LoopError("a joint that follows a polynomial is moved by a joint that it moves")
         return PolynomialLoop(first, model.body(first.bodies[0]).joint.type.unit == "rad")
     if len(group) == 1 and not first.newton and len(first.dependent) == PLANAR_UNKNOWNS:
-        return planar_loop(model, first)
+        return recognised(planar_loop(model, first))
     return spatial_loop(model, group)
 
 

@@ -324,7 +324,7 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
     for row in listed_loops(model):
         mobility = f"the robot has {model.dof} independent coordinate{'s' * (model.dof != 1)}"
         what = (
-            f"closes a {row.kind} loop that determines joints {quoted(row.dependent)} from "
+            f"closes a {row.kind} that determines joints {quoted(row.dependent)} from "
             f"{quoted(row.others)} on branch {row.closure.branch:+d}"
         )
         if row.closure.polynomial:

@@ -108,7 +108,7 @@ def test_legs_of_the_stewart_platform_are_as_long_as_their_ends_are_apart(k: int
     ("name", "coordinates", "operations"),
     [
         ("excavator", ("swing", "boom", "stick", "bucket"), 640),
-        ("palletiser", ("waist", "upper_arm", "lever", "flange"), 1064),
+        ("palletiser", ("waist", "upper_arm", "lever", "flange"), 543),
         ("five_bar", ("left_motor", "right_motor"), 202),
         ("ankle", ("knee", "pitch", "roll"), 866),
         ("three_rrr", ("x", "y", "turn"), 670),
