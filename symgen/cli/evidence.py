@@ -9,6 +9,8 @@ from symgen import output
 from symgen.cli.help import command, option
 from symgen.cli.options import FOLDER
 from symgen.cli.progress import progress
+from symgen.errors import OptionError
+from symgen.text import shown
 
 
 @command()
@@ -32,8 +34,13 @@ def evidence(folder: Path, out: Path) -> None:
     \b
     symgen evidence build/ur5 -o build/ur5-evidence
     """
-    from symgen.evidence.gathering import WORDS, files, gathered
+    from symgen.evidence.gathering import DATA, WORDS, files, gathered
 
+    if out.is_dir() and any(out.iterdir()) and not (out / DATA).is_file():
+        raise OptionError(
+            f"--out '{shown(str(out))}': the folder has other files; give a new folder, or one "
+            "that this command has written"
+        )
     with progress() as tell:
         found = gathered(folder, tell)
     out.mkdir(parents=True, exist_ok=True)

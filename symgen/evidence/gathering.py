@@ -22,6 +22,8 @@ from symgen.render import render
 from symgen.text import html
 
 FORMAT: Final = 1
+DATA: Final = "evidence.json"
+"""The file of the data, which tells a folder of evidence from others."""
 
 WORDS: Final = {True: "holds", False: "does not hold", None: "not run"}
 
@@ -82,7 +84,7 @@ def files(evidence: Evidence) -> Iterator[tuple[str, str]]:
             for e, verdict in evidence.verdicts
         ],
     }
-    yield "evidence.json", json.dumps(data, indent=1) + "\n"
+    yield DATA, json.dumps(data, indent=1) + "\n"
     outputs = {e.name: artefact(e) for e, verdict in evidence.verdicts if verdict.output}
     for examination, verdict in evidence.verdicts:
         if examination.name in outputs:

@@ -106,3 +106,12 @@ def test_a_changed_folder_is_refused(tmp_path):
     done = invoke("evidence", copy, "-o", tmp_path / "out")
     assert done.exit_code == 2 and "changed or missing: pendulum_gravity.c" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_files_of_others_are_not_overwritten(tmp_path):
+    _, folder = generated("pendulum", quantities=("gravity",))
+    page = tmp_path / "index.html"
+    page.write_text("mine")
+    done = invoke("evidence", folder, "-o", tmp_path)
+    assert done.exit_code == 2 and "the folder has other files" in done.stderr
+    assert page.read_text() == "mine" and [*tmp_path.iterdir()] == [page]
