@@ -9,7 +9,7 @@ from symgen.mechanics.closures import PlanarLoop, Plane
 from symgen.mechanics.kinematic_loop import GapMotion, Positions, as_number
 from symgen.mechanics.unit_angle import UnitAngle
 from symgen.numbers.decimals import norm
-from symgen.numbers.scalar import ZERO, Scalar, plain
+from symgen.numbers.scalar import ZERO, Scalar, plain, sum_in_order
 
 EQUAL: Final = 1e-12
 """How far the lengths of opposite links may differ, as a part of the loop's size: rounding."""
@@ -31,7 +31,7 @@ class TurningLink:
 
     def at(self, x: Positions) -> Plane:
         """The link at positions of the joints."""
-        turn = sum(sign * as_number(x[body]) for body, sign in self.angle.items())
+        turn = sum_in_order((sign * as_number(x[body]) for body, sign in self.angle.items()), 0.0)
         c, s = math.cos(turn), math.sin(turn)
         a, b = map(plain, self.vector)
         return c * a - s * b, s * a + c * b
