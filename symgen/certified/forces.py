@@ -100,6 +100,9 @@ def force_ranges(function: Function, domain: Domain, boxes: int) -> list[Interva
     whole = on_whole_domain(program, positions, EXACT)
     ranges = list[Interval]()
     for force in forces:
+        if not force.refs:
+            ranges.append((0.0, 0.0))
+            continue
         part = EnclosedPart(program, [ref.node for ref in force.refs], positions, EXACT, whole)
 
         def evaluate(

@@ -14,7 +14,7 @@ from symgen.options.kinds import FLAG, NUMBER_PAIRS, WHOLE
 from symgen.tracing.function import Function
 
 BOXES: Final = 16384
-"""Boxes of a function: about a second for the inverse dynamics of a robot with six joints."""
+"""Boxes of a function: some seconds for the inverse dynamics of a robot with six joints."""
 
 MAX_BOXES: Final = 10**9
 

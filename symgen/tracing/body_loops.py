@@ -69,6 +69,8 @@ COSTS: Final = {
 """The quantities that have such code."""
 
 SCALED: Final = 8
+"""Margin on the condition number of the matrix with a diagonal of ones, by trial: results are
+compared with the largest entry, and not coordinate by coordinate."""
 ROUNDINGS: Final = 16
 """An error of a result, in roundings of the largest entry, for each body on the longest path."""
 

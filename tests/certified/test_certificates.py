@@ -311,3 +311,17 @@ def test_forces_above_the_efforts_of_the_file_are_reported(tmp_path):
     assert {name for name, *_ in needed} >= {"joint2"}
     for name, largest, effort in needed:
         assert float(effort) < float(largest) < 1.01 * bounds[names.index(name)]
+
+
+def test_a_force_that_is_always_zero_has_the_range_zero():
+    """A slide along x and a vertical axis on it: without gravity about it, its bias vanishes."""
+    arm = symgen.Builder("slide").link("base")
+    six = (0.1, 0.0, 0.0, 0.1, 0.0, 0.1)
+    arm = arm.link("a", mass=1.0, inertia=six)
+    arm = arm.link("b", mass=2.0, center_of_mass=(0.3, 0, 0), inertia=six)
+    ends = {"lower": -1.0, "upper": 1.0, "velocity": 2.0}
+    arm = arm.joint("s", "prismatic", "base", "a", axis=(1, 0, 0), **ends)
+    arm = arm.joint("r", "revolute", "a", "b", **ends)
+    (found,) = symgen.Robot(arm).certify("bias")["bias"].outputs
+    assert found.lower[1] == found.upper[1] == found.error[1] == 0.0
+    assert -2.4 * 1.01 < found.lower[0] <= -2.4 * 0.99  # 2 kg 0.3 m (2 rad/s)^2 at angle 0
