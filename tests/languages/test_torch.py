@@ -4,6 +4,7 @@ PyTorch has threads, and a process with threads must not fork as other tests do:
 runs in a process of its own."""
 
 from importlib.util import find_spec
+from shutil import which
 
 import pytest
 
@@ -112,7 +113,7 @@ made = robot.forward_dynamics(bad, Q, Q)
 assert made[1, 2].isnan().all() and made.isnan().sum() == 2
 for wrong, text in (
     (torch.zeros(3), "q must have 2 entries along its last axis, not shape (3,)"),
-    (torch.zeros(2, device="meta"), "q is on meta; pendulum_torch computes on the CPU"),
+    (torch.zeros(2, device="meta"), "q is on meta; pendulum_torch computes on cpu and cuda"),
     (torch.zeros(2, dtype=torch.complex128), "inputs must be of float32 or float64"),
 ):
     try:
@@ -125,7 +126,41 @@ print("done")
 """
 
 
-def test_transforms_broadcasting_and_types(tmp_path):
+AS_ON_A_GPU = """
+from types import SimpleNamespace
+import torch
+import {name}_torch as robot
+
+torch.cuda.get_device_capability = lambda device: ({major}, 0)
+torch.cuda.current_stream = lambda device: SimpleNamespace(device_index=0, cuda_stream=0)
+robot._DEVICES["cpu"] = robot._DEVICES["cuda"]
+"""
+"""CPU tensors take the way of CUDA tensors, as there is no GPU."""
+
+HOST = """#!/bin/sh
+for word; do shift; case $word in -arch=*|-Xcompiler) ;; *) set -- "$@" "$word"; esac; done
+exec c++ -ffp-contract=off -Wall -Wextra -Werror -x c++ "$@" -O0
+"""
+"""A C++ compiler in place of nvcc, for which a kernel is a loop over states."""
+
+
+def on_the_host(folder):
+    """The command of a program that takes the words of nvcc and makes host builds."""
+    place = folder / "nvcc"
+    place.write_text(HOST)
+    place.chmod(0o755)
+    return str(place)
+
+
+ON_A_GPU = "import torch\ntorch.set_default_device('cuda')\n"
+
+
+@pytest.mark.parametrize("device", ["cpu", "host", "cuda"])
+def test_transforms_broadcasting_and_types(device, tmp_path):
+    if device == "cuda" and which("nvidia-smi") is None:
+        pytest.skip("there is no GPU")
+    as_on_one = AS_ON_A_GPU.format(name="pendulum", major=9)
+    start = {"cpu": "", "host": as_on_one, "cuda": ON_A_GPU}[device]
     quantities = (
         "inverse_dynamics",
         "inverse_dynamics_derivatives",
@@ -138,7 +173,56 @@ def test_transforms_broadcasting_and_types(tmp_path):
         "gravity_gradient",
     )
     folder = package("torch", "pendulum", tmp_path, quantities=quantities)
-    assert python(folder, TRANSFORMS, "-W", "ignore") == "done\n"
+    nvcc = on_the_host(tmp_path) if device == "host" else "nvcc"
+    assert python(folder, start + TRANSFORMS, "-W", "ignore", NVCC=nvcc) == "done\n"
+
+
+def test_kernels_have_gradients_in_quaternions_parameters_and_gravity(tmp_path):
+    """Of each state its own, as the CPU; entries may be apart by any number."""
+    options = {"base": "floating", "gravity": "runtime", "parameters": "runtime:trunk"}
+    folder = package("torch", "biped", tmp_path, quantities=("inverse_dynamics",), **options)
+    script = STRIDES + GRADIENTS.format(name="biped", functions=("inverse_dynamics",))
+    assert python(folder, script, NVCC=on_the_host(tmp_path)) == "done\n"
+
+
+STRIDES = (
+    """
+import torch
+import biped_torch as robot
+
+def results(*sizes):
+    torch.manual_seed(3)
+    states = [torch.randn(size, 7, dtype=torch.float64).T for size in sizes]
+    assert all(x.stride() == (1, 7) for x in states)
+    par = robot.regroup(torch.randn(7, 10, dtype=torch.float64) ** 2)
+    return robot.inverse_dynamics(*states, g=torch.randn(3).double(), par=par)
+
+wanted = results(robot.NQ, robot.NV, robot.NV)
+"""
+    + AS_ON_A_GPU.format(name="biped", major=9)
+    + """
+assert torch.equal(results(robot.NQ, robot.NV, robot.NV), wanted)
+"""
+)
+
+
+@pytest.mark.skipif(which("nvcc") is None, reason="nvcc is not installed")
+@pytest.mark.skipif(which("nvidia-smi") is not None, reason="there is a GPU")
+@pytest.mark.parametrize("major", [8, 9, 10])
+def test_nvcc_compiles_a_kernel_that_reaches_the_launch(major, tmp_path):
+    """Without a GPU, the CUDA runtime returns an error."""
+    folder = package("torch", "pendulum", tmp_path, quantities=("mass_matrix",))
+    script = AS_ON_A_GPU.format(name="pendulum", major=major) + REACHED
+    assert python(folder, script) == "CUDA error at the launch of pendulum_torch.mass_matrix\n"
+
+
+REACHED = """
+import re
+try:
+    robot.mass_matrix(torch.zeros(5, 2))
+except RuntimeError as error:
+    print(re.sub(r" [0-9]+", "", str(error)))
+"""
 
 
 TRAINED = """

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from symgen.languages.c.expressions import LIMITS, ULP, CPrinter, c_printer, rows, steps, table
 from symgen.languages.c.options import COptions
@@ -159,14 +159,12 @@ def cuda_functions(module: Module) -> tuple[CudaFunction, ...]:
     return tuple(CudaFunction(module, d, cuda_printer(module, d)) for d in descriptions(module))
 
 
-def files(module: Module) -> dict[str, str]:
-    """The header for whoever launches kernels, what functions of the device share, and of each
-    function the part for a device, in a header, and its kernel.
-
-    Raises OptionError where the scalar type cannot hold the robot's numbers."""
+def _context(module: Module) -> dict[str, Any]:
+    """What templates read. Raises OptionError where the scalar type cannot hold the robot's
+    numbers."""
     kernels, c = cuda_functions(module), module[COptions]
     limit, _, bound, _ = LIMITS[c.scalar]
-    shared = {
+    return {
         "module": module,
         "c": c,
         "functions": kernels,
@@ -186,15 +184,24 @@ def files(module: Module) -> dict[str, str]:
         "steps": steps(c.scalar),
         "rows": rows,
     }
+
+
+def files(module: Module) -> dict[str, str]:
+    """The header for whoever launches kernels, and the files of the kernels."""
     folder = f"{module.name}_cuda"
-    texts = {
-        f"{folder}/{folder}.h": render("cuda/module.h.jinja", **shared),
-        f"{folder}/device.cuh": render("cuda/device.cuh.jinja", **shared),
-    }
-    for function in kernels:
-        for end in ("cuh", "cu"):
-            text = render(f"cuda/function.{end}.jinja", **shared, function=function)
-            texts[f"{folder}/{function.d.name}.{end}"] = text
+    header = render("cuda/module.h.jinja", **_context(module))
+    texts = {f"{folder}.h": header} | kernel_files(module, "cuda/function.cu.jinja")
+    return {f"{folder}/{name}": text for name, text in texts.items()}
+
+
+def kernel_files(module: Module, kernel: str) -> dict[str, str]:
+    """What functions of the device share, and of each function the part for a device, in a header,
+    and its kernel, which a template writes."""
+    context = _context(module)
+    texts = {"device.cuh": render("cuda/device.cuh.jinja", **context)}
+    for function in context["functions"]:
+        for end, template in ((".cuh", "cuda/function.cuh.jinja"), (".cu", kernel)):
+            texts[function.d.name + end] = render(template, **context, function=function)
     return texts
 
 

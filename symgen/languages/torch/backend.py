@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.compiler.passes import counts
-from symgen.languages.c.options import Release, with_performance_defaults
+from symgen.languages.c.options import ROBOT_INPUTS, Release, with_performance_defaults
+from symgen.languages.cuda.backend import kernel_files
 from symgen.languages.describe import VECTOR_JACOBIAN, Argument, FunctionDescription, descriptions
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
@@ -39,14 +40,17 @@ def files(module: Module) -> dict[str, str]:
         "requirement": "torch>=2.6",
         "headers": "",
         "without": WITHOUT,
+        "kernels": True,
     }
     texts = {
         "__init__.py": render("torch/package.py.jinja", **context),
         "build.py": render("python/build.py.jinja", **context),
         "pyproject.toml": render("python/pyproject.toml.jinja", **context),
+        "cuda.py": render("torch/cuda.py.jinja", **context),
         "py.typed": "",
     }
-    return {f"{package}/{name}": text for name, text in (texts | _c(embedded)).items()}
+    texts |= _c(embedded) | _kernels(embedded)
+    return {f"{package}/{name}": text for name, text in texts.items()}
 
 
 def _embedded(module: Module) -> Module:
@@ -77,6 +81,15 @@ def _c(embedded: Module) -> dict[str, str]:
     """The C in the package's folder ``c``."""
     texts = states_files(embedded, f"{embedded.name}_states.c", "torch/states.c.jinja")
     return {f"c/{name}": text for name, text in texts.items()}
+
+
+def _kernels(embedded: Module) -> dict[str, str]:
+    """The kernels in the package's folder ``kernels``: each state has its own value of all inputs."""
+    choices = embedded.choices.changed(batch=None, per_state=ROBOT_INPUTS)
+    module = replace(embedded, choices=choices)
+    texts = {"tensor.cuh": render("torch/tensor.cuh.jinja", module=module)}
+    texts |= kernel_files(module, "torch/kernel.cu.jinja")
+    return {f"kernels/{name}": text for name, text in texts.items()}
 
 
 RESULTS: Final = """
