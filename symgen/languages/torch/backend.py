@@ -84,7 +84,7 @@ def _c(embedded: Module) -> dict[str, str]:
 
 
 def _kernels(embedded: Module) -> dict[str, str]:
-    """The kernels in the package's folder ``kernels``: each state has its own value of all inputs."""
+    """The package's folder ``kernels``, in which each state has its own value of all inputs."""
     choices = embedded.choices.changed(batch=None, per_state=ROBOT_INPUTS)
     module = replace(embedded, choices=choices)
     texts = {"tensor.cuh": render("torch/tensor.cuh.jinja", module=module)}
