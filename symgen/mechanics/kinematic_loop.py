@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from symgen.mechanics.coordinate_map import multiple
 from symgen.mechanics.model import Closure
-from symgen.mechanics.unit_angle import UnitAngle
+from symgen.mechanics.unit_angle import UnitAngle, coordinate
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
 Positions = Mapping[int, Any]
@@ -123,7 +123,7 @@ class KinematicLoop(ABC):
         return total
 
     def values(self, x: Positions) -> dict[int, float]:
-        """The positions of the dependent joints as numbers (rad from -π to π, or m)."""
+        """The positions of the dependent joints as numbers (`as_number`)."""
         return {body: as_number(p) for body, p in self.positions(x).items()}
 
     @cached_property
@@ -152,7 +152,7 @@ class KinematicLoop(ABC):
 
 
 def as_number(p: Any) -> float:
-    """A position of a joint as a number (rad from -π to π, or m)."""
-    if isinstance(p, UnitAngle):
+    """A position of a joint as a number (rad or m); an angle with orientations from -π to π."""
+    if isinstance(p, UnitAngle) and p.has_orientations:
         return math.atan2(plain(p.applied("sin")), plain(p.applied("cos")))
-    return plain(p)
+    return plain(coordinate(p))

@@ -78,10 +78,15 @@ class UnitAngle:
         return other / self.angle
 
     @property
+    def has_orientations(self) -> bool:
+        """Whether it contains orientations, so that its turns are not counted."""
+        return any(isinstance(term, Direction) for term, _ in self.terms)
+
+    @property
     def angle(self) -> Scalar:
         """The angle (rad). Where it is known only by its cosine and sine, it is between -π and π,
         which are excluded: near them its rounding error grows."""
-        if not any(isinstance(term, Direction) for term, _ in self.terms):
+        if not self.has_orientations:
             return sum((term if sign > 0 else -term for term, sign in self.terms), ZERO)
         c, s = self.applied("cos"), self.applied("sin")
         return 2.0 * atan(s / (1.0 + c))

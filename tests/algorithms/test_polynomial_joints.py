@@ -12,6 +12,7 @@ import symgen
 from symgen.errors import SymgenError
 from symgen.mechanics.coupling import coupling_of
 from symgen.proof.laws import LawEvaluator
+from tests.support.bars import CLOSED, MASS, PLUS
 from tests.support.constrained import number
 from tests.support.oracles import oracle
 from tests.support.tools import invoke
@@ -91,6 +92,20 @@ def test_quantities_equal_the_reference(quantity: str) -> None:
         values = np.array([float(x) for x in function.run(**row)[out]])
         numbers = np.array(exact).astype(float).ravel()
         assert np.abs(values - numbers).max() <= 1e-11 * max(np.abs(numbers).max(), 1e-3)
+
+
+def test_references_of_a_linkage_that_is_driven_beyond_half_a_turn() -> None:
+    """The start of the reference's iteration is on the turn of the polynomial."""
+    cam = f"""<link name="cam">{MASS}</link><joint name="l" type="continuous"><parent link="base"/>
+<child link="cam"/><axis xyz="0 0 1"/></joint></robot>"""
+    bars = CLOSED.format(axis="0 0 1", loop=PLUS.format("ball", "rocker"))
+    tie = 'name="tie", joint="polynomial", first="a", second="l", polynomial=[0.1, 1.0, 0.2]'
+    function = symgen.Robot(bars.replace("</robot>", cam), loop=(tie,)).trace("coriolis_matrix")
+    parameters = function.regroups[function.parts[0][1].regrouping].robot
+    row = {"q": [2.7], "qd": [1.3]}  # a is 4.258
+    laws = LawEvaluator(parameters, {k: [x] for k, x in row.items()})
+    wanted = np.array(laws.of(function.quantities[0])["C"]).astype(float).ravel()
+    assert [float(x) for x in function.run(**row)["C"]] == pytest.approx(wanted, rel=1e-12)
 
 
 def test_an_option_is_the_constraint_of_the_file() -> None:
