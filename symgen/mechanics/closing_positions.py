@@ -46,7 +46,8 @@ def _before_dead_points(
     way = [b - a for a, b in zip(center, q, strict=True)]
     steps, last = int(max(map(abs, way)) / NEAR) + 1, center
     for k in range(1, steps):
-        place = [round(a + k / steps * w, 4) for a, w in zip(center, way, strict=True)]
+        drawn = [round(a + k / steps * w, 4) for a, w in zip(center, way, strict=True)]
+        place = closed(coupling, drawn)
         if coupling.sine(place) < least:
             return last
         last = place
@@ -54,20 +55,21 @@ def _before_dead_points(
 
 
 def closed(coupling: Any, q: Sequence[float]) -> list[float]:
-    """The positions q with all loops of Newton's method closed, if it converges."""
-    out: list[Any] = list(q)
+    """The positions q with all loops of Newton's method closed, if it converges; it does not if its
+    steps do not become shorter."""
+    out, shortest, failures = list[Any](q), math.inf, 0 if coupling.held else FAILURES
     try:
-        for _ in range(NEWTON_ITERATIONS if coupling.held else 0):
+        while failures < FAILURES and shortest >= CONVERGED:
             before, out = out, [plain(x) for x in coupling.closer(out)[0]]
-            if max(abs(a - b) for a, b in zip(before, out, strict=True)) < CONVERGED:
-                break
+            step = max(abs(a - b) for a, b in zip(before, out, strict=True))
+            failures, shortest = failures + (step >= shortest), min(step, shortest)
     except (ValueError, ZeroDivisionError, OverflowError):
         return list(q)
     return out
 
 
-NEWTON_ITERATIONS: Final = 30
-"""Steps of Newton's method from positions that are drawn at random."""
+FAILURES: Final = 5
+"""Steps of Newton's method that are not the shortest so far, after which it is given up."""
 CONVERGED: Final = 1e-14
 """The last step of Newton's method (rad or m)."""
 FEW: Final = 40

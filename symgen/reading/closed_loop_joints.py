@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 
-from symgen.errors import Notice, OptionError, RobotError, SymgenError
+from symgen.errors import Notice, OptionError, RobotError, SourceLocation, SymgenError
 from symgen.mechanics.joint_listing import (
     gruebler_mobility,
     left_out,
@@ -87,7 +87,12 @@ def _check_mobility(
 def _error(robot: RobotDescription, loop: LoopElement, message: str) -> SymgenError:
     if not loop.line:
         return OptionError(f"{loop.label}: {message}")
-    return robot.error(loop.line, loop.label, message)
+    return RobotError(_place(robot, loop), loop.label, message)
+
+
+def _place(robot: RobotDescription, loop: LoopElement) -> SourceLocation:
+    """Where a loop is in a file; of an option, the line of the robot."""
+    return SourceLocation(loop.file or robot.file, loop.line or robot.line)
 
 
 def _ends(
@@ -319,7 +324,7 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
         text = f"{loops_left_open((loop.name,), 1)}; {reason}"
         if not loop.newton:
             text += f"; --loop 'name=\"{shown(loop.name)}\", newton=true' needs no closed form"
-        yield part.robot.notice("warning", text, loop.line, loop.label)
+        yield Notice(_place(part.robot, loop), "warning", loop.label, text)
     loops = {loop.name: loop for loop in part.robot.loops}
     for row in listed_loops(model):
         mobility = f"the robot has {model.dof} independent coordinate{'s' * (model.dof != 1)}"
@@ -335,9 +340,5 @@ def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Noti
                 f"independent{left_out(row.gaps)}; {mobility}, and {gruebler_mobility(model)} by "
                 "Grübler's formula"
             )
-        yield part.robot.notice(
-            "note",
-            f"{what}; {mobility}",
-            loops[row.closure.name].line or None,
-            loops[row.closure.name].label,
-        )
+        loop = loops[row.closure.name]
+        yield Notice(_place(part.robot, loop), "note", loop.label, f"{what}; {mobility}")

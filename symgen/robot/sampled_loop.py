@@ -98,8 +98,8 @@ def sampled_loop(
 
     `gains` are the gains to examine, each one number or one per entry. Without them, gains are
     proposed that are stable with a margin of 2 at all random `configurations` within the joint
-    limits. The loop of ``adaptive_slotine_li`` does not include the adaptation. Raises
-    OptionError."""
+    limits. The loop of ``adaptive_slotine_li`` does not include the adaptation. Raises OptionError,
+    also where generation does."""
     name, _, link = controller.partition(":")
     if name not in CONTROLLERS:
         raise unknown_controller(name)
@@ -114,6 +114,7 @@ def sampled_loop(
             f"{name}: the stability at a sample rate is not examined for joints with springs; "
             "simulate the loop with elastic_step"
         )
+    robot.trace(controller)  # refuses what no controller can be generated for
     if name not in LOOPS:
         return SampledLoop(controller, rate, 0, (), 0.0, math.inf, gains is None)
     places = _configurations(robot, link, configurations, controller)

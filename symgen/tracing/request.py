@@ -1,10 +1,11 @@
 """Requested functions, their quantities by name and the names of their outputs; thrusters.
 
-The outputs of a quantity of a link or joint end with its name. Where two outputs of a robot would
-have the same name (those of the links ``arm.1`` and ``arm-1``, or J_w of link ``x`` and J of link
-``w_x``), or one has the name of another array, the first in the order of registry and file keeps
-the name, and the others get ``_2``, ``_3`` and so on. A name depends on the robot's file, --root
-and --tip only."""
+The outputs of a quantity of a link or joint end with its name, those of a list of joints have no
+suffix. Where two outputs of a robot would have the same name (those of the links ``arm.1`` and
+``arm-1``, or J_w of link ``x`` and J of link ``w_x``), or one has the name of another array, the
+first in the order of registry and file keeps the name, and the others get ``_2``, ``_3`` and so on.
+A name depends on the robot's file, --root and --tip only; of lists of joints also on those that
+precede it in its function."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -102,23 +103,22 @@ def of_robot(robot: ParametricModel, quantities: Sequence[Quantity]) -> tuple[Qu
     )
     if not any(q.link for q in quantities):
         return present
-    names = _names(robot.model)
+    names = {**_names(robot.model)}
     return tuple(_renamed(q, names) for q in present)
 
 
 def _renamed(quantity: Quantity, names: Names) -> Quantity:
+    """The quantity with outputs that have their names; those of a list of joints, which have none
+    yet, get names without a suffix."""
     if not quantity.link:
         return quantity
-    stem = quantity.name.partition(":")[0]
-    outputs = tuple(
-        _called(out, names.get((stem, plain.name, quantity.link)))
-        for out, plain in zip(quantity.outputs, LINK_QUANTITIES[stem].outputs, strict=True)
-    )
-    return replace(quantity, outputs=outputs)
-
-
-def _called(out: Array, name: str | None) -> Array:
-    return out if name is None else replace(out, name=name)
+    stem, outputs = quantity.name.partition(":")[0], list[Array]()
+    for out, plain in zip(quantity.outputs, LINK_QUANTITIES[stem].outputs, strict=True):
+        key = stem, plain.name, quantity.link
+        if key not in names:
+            names[key] = _free(plain.name, {*names.values()}, set())
+        outputs.append(replace(out, name=names[key]))
+    return replace(quantity, outputs=tuple(outputs))
 
 
 def _names(model: RigidBodyModel) -> Names:

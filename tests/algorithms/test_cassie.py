@@ -16,6 +16,7 @@ import pytest
 import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.independence import independent_parameters
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
 from symgen.tracing.running import outputs
@@ -156,6 +157,27 @@ def test_a_product_with_derivatives_is_a_difference_in_40_digits() -> None:
         pairs = zip(lam, after, before, strict=True)
         wanted = float(sum(weight * (b - a) for weight, b, a in pairs) / (2 * h))
     assert float(np.array([plain(x) for x in by_q]) @ along) == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_base_parameters_are_the_rank_of_the_regressor() -> None:
+    """Of Gᵀ Y with Pinocchio's regressor Y of the open tree, at random states."""
+    parameters, coupling = robot().job.robot(robot().loaded), coupling_of(robot().model)
+    count = len(independent_parameters(parameters.regroups["minimal"].system((), None)).keys)
+    rng, rows = np.random.default_rng(5), []
+    for _ in range(2 * count // 18 + 4):
+        q = coupling.normalized(rng.uniform(-1, 1, coupling.positions).tolist())
+        of_tree = OpenTree.of(robot().model, tree()).coinciding(q)
+        rows.append(of_tree.regressor(q, *rng.normal(size=(2, 18))))
+    sizes = np.linalg.svd(np.concatenate(rows), compute_uv=False)
+    assert count == int((sizes > 1e-10 * sizes[0]).sum()) == 156
+
+
+def test_random_states_move_joints_that_newton_determines() -> None:
+    """Also where other loops have dead points, which are looked for on the way."""
+    coupling = coupling_of(robot().model)
+    center = coupling.normalized([0.0] * 6 + [1.0] + [0.0] * 18)
+    assert max(abs(state()["q"][place] - center[place]) for _, place in coupling.held) > 1e-3
 
 
 def test_coordinates_and_operations() -> None:

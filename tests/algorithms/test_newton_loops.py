@@ -112,6 +112,12 @@ def test_what_moves_positions_is_refused(quantity: str) -> None:
         robot("ball").trace(quantity)
 
 
+def test_controllers_that_are_not_generated_have_no_gains() -> None:
+    with pytest.raises(OptionError, match="positions have no closed form"):
+        robot("ball").sampled_loop("computed_torque", 1000.0)
+    assert robot("ball").sampled_loop("gravity_compensation", 1000.0).stable
+
+
 def test_simulated_positions_stay_closed() -> None:
     """The motion of the four-bar linkage whose positions have a closed form."""
     solved, explicit = symgen.Robot(four_bar(newton=True)), symgen.Robot(four_bar())

@@ -140,6 +140,13 @@ def test_groups_of_motors_equal_the_reference(name: str, motors: str, quantity: 
             assert np.array(values, float) == pytest.approx(exact, rel=1e-11, abs=1e-12), name
 
 
+def test_outputs_of_a_list_of_motors_have_no_suffix() -> None:
+    text = "both=motor_motion:m0,m1+motor_torques:m0,m1+motor_torques:m1,m0+motor_torques:m0"
+    names = ("q_motors", "qd_motors", "tau_motors", "tau_motors_2", "tau_motors_m0")
+    found = robot_of("ankle").trace(text).quantities
+    assert (*(array.name for q in found for array in q.outputs),) == names
+
+
 @pytest.mark.parametrize(("name", "motors"), [*GROUPS.items(), ("stewart", LEGS)])
 def test_motors_give_the_accelerations_of_the_joint_torques(
     name: str, motors: str, tmp_path: Path

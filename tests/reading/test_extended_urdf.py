@@ -138,6 +138,12 @@ def test_faults_of_the_yaml_have_their_line(tmp_path: Path, old: str, new: str, 
         _ = symgen.Robot(path).model
 
 
+def test_a_loop_that_cannot_be_closed_has_the_line_of_the_yaml(tmp_path: Path) -> None:
+    path = written(tmp_path, ENGINE, "name_mot: []\n" + YAML.replace("3D", "6D"))
+    (text,) = [str(x) for x in symgen.Robot(path).loaded.notices if x.element == "loop 'tip'"]
+    assert text.startswith(f"{path}:2: ")
+
+
 def test_a_yaml_without_its_urdf_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, ENGINE, YAML)
     (tmp_path / "robot.urdf").unlink()

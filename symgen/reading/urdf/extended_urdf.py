@@ -110,13 +110,14 @@ def _loops(robot: RobotDescription, lists: "_Lists", motors: list[str]) -> Itera
         first, second = (frames[name] for name in pair)
         yield LoopElement(
             pair[0],
-            robot.line,
+            lists.lines["closed_loop"],
             (first, second),
             (NOWHERE, NOWHERE),
             optional=True,
             joint=CUT_JOINTS[kind],
             independent=tuple(motors),
             newton=kind == "6d",
+            file=lists.file,
         )
 
 
