@@ -19,8 +19,8 @@ class LoopElement:
     and 0 leave the choice to `symgen.reading.closed_loop_joints`. A loop that is `optional` is left
     open with a warning where it is not supported. Of the joints that are not `independent`, as many
     as possible are determined. With `newton` their positions are the user's, found by Newton's
-    method, and need no closed form. The `line` of a loop of an option is 0; the `file` is empty for a
-    loop of the robot's file.
+    method, and need no closed form. The `line` of a loop of an option is 0; the `file` is empty
+    for a loop of the robot's file.
 
     Of the type ``polynomial``, `links` are two joints instead: the position of the first one is a
     `polynomial` of that of the second, the constant coefficient first."""
