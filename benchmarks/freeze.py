@@ -25,6 +25,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from symgen.languages import LANGUAGES
+
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_name, "1")  # before NumPy: threads take memory from every fork
 
@@ -49,19 +51,6 @@ ROBOTS: Final[Mapping[str, tuple[str, ...]]] = {
 """Robots with the options that each needs; the first six are those of the quick subset."""
 
 QUICK_ROBOTS: Final = tuple(ROBOTS)[:6]
-
-LANGUAGES: Final = (
-    "c",
-    "python",
-    "cpp",
-    "rust",
-    "javascript",
-    "cuda",
-    "matlab",
-    "casadi",
-    "jax",
-    "torch",
-)
 
 DYNAMICS: Final = ("forward_dynamics", "regressor", "base_regressor")
 DERIVATIVES: Final = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")

@@ -9,19 +9,8 @@ from random import Random
 from typing import Final
 
 from fuzz.case import Case
+from symgen.languages import LANGUAGES
 
-LANGUAGES: Final = (
-    "c",
-    "python",
-    "cpp",
-    "rust",
-    "javascript",
-    "cuda",
-    "matlab",
-    "casadi",
-    "jax",
-    "torch",
-)
 QUANTITIES: Final = ("gravity", "mass_matrix", "inverse_dynamics", "regressor", "frame_pose:lower")
 BY_LANGUAGE: Final[Mapping[str, tuple[str, tuple[str, ...], Sequence[str]]]] = {
     "--scalar": ("scalar", ("float", "double"), ("c", "cuda")),
@@ -62,7 +51,7 @@ LISTS: Final = ("glue", "external_wrench")
 def contradictory(rng: Random, robot: bytes) -> Case:
     """A command for the pendulum, with what its refusal must name; sound where nothing may be
     refused."""
-    languages = rng.sample(LANGUAGES, rng.choice((1, 1, 2, 3)))
+    languages = rng.sample([*LANGUAGES], rng.choice((1, 1, 2, 3)))
     quantities = rng.sample(QUANTITIES, rng.choice((1, 1, 2)))
     words, data, refusals = list[str](), dict[str, object](), list[str]()
     for table, requested in ((BY_LANGUAGE, languages), (BY_QUANTITY, quantities)):

@@ -11,6 +11,9 @@ import click
 
 from fuzz.draw import argument, number
 from fuzz.nodes import Node
+from symgen.identification.model.settings import Settings
+from symgen.jobs.options import JOB
+from symgen.options import rows
 
 OUT: Final = {"generate": "out", "build": "pkg", "excite": "motion.csv", "init": "new.toml"}
 """Where commands that must be told write to."""
@@ -157,7 +160,10 @@ def thruster(rng: Random, names: Names) -> str:
     return link(rng, names) + tail
 
 
-VALUES: Final[dict[str, Value]] = {
+OF_FEW_VALUES: Final = {
+    row.name: one(*row.kind.choices) for row in (*JOB, *rows(Settings)) if row.kind.choices
+}
+VALUES: Final[dict[str, Value]] = OF_FEW_VALUES | {
     "root": link,
     "reroot": link,
     "keep_fixed": joint,
@@ -167,9 +173,6 @@ VALUES: Final[dict[str, Value]] = {
     "limits": limit,
     "gravity": either(one("runtime", "0,0,0", "0,0,9.81", "1,2,3"), vector),
     "snap_angles": plain("0", "1e-3", "1e-6"),
-    "base": one("fixed", "floating"),
-    "rotors": one("exact", "reflected", "none"),
-    "coordinates": one("joints", "actuators"),
     "couple": coupled,
     "loop": loop,
     "independent": some(joint),
@@ -182,21 +185,15 @@ VALUES: Final[dict[str, Value]] = {
         *("viscous", "coulomb", "viscous,coulomb", "runtime:viscous,coulomb,offset"),
         *("runtime:asymmetric,viscous", "runtime:load", "viscous,load,presliding,stribeck"),
     ),
-    "friction_compensation": one("reference", "measured", "none"),
     "friction_width": one("0", "0.05", "1e-3", "1", odd=("-1", "1e-300", "nan", "1e300")),
     "quantities": quantities,
     "quantity": quantities,
     "formulations": formulation,
-    "scalar": one("double", "float", "q31", "q15"),
     "certify_boxes": one("16", "100", odd=("0", "-1", "1000000000000")),
     "certify_limits": one("acceleration=10", "velocity=3", "g=9.81", "nothing=1", "lower=-1"),
-    "trig": one("libm", "inline"),
-    "zeros": one("always", "once"),
     "batch": one("2", "4", "8", "auto", odd=("3", "0", "64", "-2", "1000000")),
-    "body_loops": one("true"),
     "chunk": one("5", "10", "100", "1000", odd=("0", "-1", "1", "1000000000000")),
     "glue": lambda rng, names: some(one(*_glue()))(rng, names),
-    "target": one("host", "cortex-m7", "cortex-m4f", "cortex-m0plus"),
     "languages": one("c", "python", odd=("rust",)),
     "xacro_args": lambda rng, names: f"{rng.choice(('mass', 'two', 'length'))}={number(rng)}",
     "entry": entry,

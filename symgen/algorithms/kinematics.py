@@ -5,15 +5,13 @@ Jacobian or its rate is that of the velocity of the link's origin and the angula
 link's axes (`body`) or the root's (`aligned`), or of the velocity at the root's origin, in the
 root's axes (`world`)."""
 
-from dataclasses import replace
-
 from symgen.algorithms.forward_kinematics import FramePose, forward_kinematics, place, six_rows
 from symgen.algorithms.motion import motions, twists
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import matvec, twist_at_frame
-from symgen.mechanics.spatial import ZERO_TWIST, ZERO_VECTOR, Twist
+from symgen.mechanics.spatial import ZERO_TWIST, Twist
 from symgen.numbers.scalar import Coordinates, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
@@ -137,8 +135,7 @@ def link_motion(
     frame = system.link_frame(link)
     if not frame.body:
         return ZERO_TWIST, ZERO_TWIST
-    weightless = replace(system, gravity=dict.fromkeys(system.gravity, ZERO_VECTOR))
-    x = motions(weightless, q, qd, qdd)[frame.body].seen_in(frame.pose)
+    x = motions(system.weightless, q, qd, qdd)[frame.body].seen_in(frame.pose)
     velocity = twist_at_frame(twists(system, q, qd)[frame.body], frame.pose)
     return velocity, Twist(x.wd, x.a)
 

@@ -6,7 +6,6 @@ and n the force and moment on the body at its origin, all in the body's own axes
 accelerations."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 from symgen.algorithms.fluids import fluid_forces, without_resistance
@@ -18,7 +17,7 @@ from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joint_forces import JointState
 from symgen.mechanics.moments import shift_to_parent_named
 from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force
+from symgen.mechanics.spatial import ZERO_FORCE, Force
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = (
@@ -127,8 +126,7 @@ def bias(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar
 def coriolis_force(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """Coriolis and centrifugal joint forces C q̇ (N m or N, shape n): the bias without gravity, and
     without drag and current of fluids."""
-    weightless = replace(system, gravity=dict.fromkeys(system.gravity, ZERO_VECTOR))
-    return bias(without_resistance(weightless), q, qd)
+    return bias(without_resistance(system.weightless), q, qd)
 
 
 def _still(system: CanonicalModel) -> Coordinates:

@@ -5,7 +5,6 @@ Columns of regressors for unit rates: what a unit twist finds, for each of the t
 motion of another (see `symgen.algorithms.regressor_entries`). Parameters are the last index,
 ordered and placed as in `symgen.algorithms.regressors`."""
 
-from dataclasses import replace
 from itertools import combinations_with_replacement
 
 from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twists
@@ -19,7 +18,6 @@ from symgen.algorithms.regressor_entries import (
 from symgen.algorithms.regressors import full, joint_entries
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.spatial import ZERO_VECTOR
 from symgen.numbers.dual import unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
@@ -74,7 +72,7 @@ def coriolis_matrix_by_parameters(
 
     That is Christoffel's C, not that of Garofalo, Ott & Albu-Schäffer (their eq. 13b). Its column
     j is M q̈_r + C q̇_r for q̇_r = e_j and q̈_r = 0: a Slotine-Li regressor without gravity."""
-    n, weightless = system.size, replace(system, gravity=dict.fromkeys(system.gravity, ZERO_VECTOR))
+    n, weightless = system.size, system.weightless
     entries: dict[tuple[int, int], Scalar] = {}
     for j in range(n):
         moving = motions(weightless, q, qd, [ZERO] * n, unit(n, j))

@@ -9,6 +9,7 @@ from symgen.algorithms import LINK_QUANTITIES, QUANTITIES, Quantity
 from symgen.inspection.report_tables import Report, ReportTable
 from symgen.languages import LANGUAGES
 from symgen.languages.describe import arguments_in_words
+from symgen.reading.joint_kinds import JOINTS
 
 SECTIONS: Final = {
     "Dynamics": ("newton_euler", "composite", "forward_dynamics", "elastic"),
@@ -97,8 +98,11 @@ def _wrapped(names: Iterable[str], width: int) -> list[str]:
     )
 
 
+WITH_QUATERNION: Final = " and ".join(
+    row.kind for row in JOINTS.values() if row.type.quaternion is not None
+)
 SIZES: Final = (
-    "sizes: n velocities, nq positions (nq = n without floating, ball and planar joints), "
+    f"sizes: n velocities, nq positions (nq = n without {WITH_QUATERNION} joints), "
     "n2 = n (n + 1) / 2, ten inertial parameters (10 for each body, 1 for each rotor), y = ten "
     "plus columns of friction and springs, b base parameters"
 )

@@ -18,6 +18,7 @@ from symgen.mechanics.pose import Pose, Triple
 from symgen.mechanics.spatial import (
     ZERO_FORCE,
     ZERO_TWIST,
+    ZERO_VECTOR,
     Force,
     Step,
     Twist,
@@ -244,6 +245,11 @@ class CanonicalModel:
         """The pose of the frame of body `i`'s first link, in whose axes its ten parameters are, in
         its canonical frame."""
         return self.link_frames[self.body(i).name].pose
+
+    @property
+    def weightless(self) -> "CanonicalModel":
+        """The robot without gravity."""
+        return replace(self, gravity=dict.fromkeys(self.gravity, ZERO_VECTOR))
 
     @property
     def size(self) -> int:

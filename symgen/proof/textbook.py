@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from symgen.mechanics.joint_forces import FRICTION as FRICTION_LAWS
+from symgen.mechanics.joint_forces import LAWS
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.operations import exp, sign, sqrt, tanh
 from symgen.numbers.scalar import ZERO, Scalar
@@ -185,15 +187,9 @@ FRICTION: Final[dict[str, Callable[[Scalar, Mapping[str, Scalar]], Scalar]]] = {
 }
 """Friction per unit of its coefficient of each law that depends on the rate or on the state of
 presliding; `_passive` has the others."""
-AT_REST: Final = ("presliding", "offset")
-"""The laws of `FRICTION` that do not vanish at rest."""
-NEEDED: Final = {
-    "stribeck": "stribeck_velocity",
-    "power": "power_exponent",
-    "saturating": "saturating_velocity",
-    "presliding": "presliding_distance",
-}
-"""The parameters without which a joint does not have a law."""
+for _missing in [law for law in FRICTION_LAWS if LAWS[law].reads <= {"presliding"}]:
+    if _missing not in FRICTION:
+        raise ValueError(f"FRICTION of {__name__} has no row for the law '{_missing}'; add it")
 
 
 def has_load(row: Mapping[str, Scalar]) -> bool:
@@ -222,8 +218,8 @@ def _passive(robot: ReferenceModel, x: State, tau: Sequence[Scalar]) -> Iterator
     for i, rate in enumerate(body_rates(robot, x.course.positions, x.course.qd), 1):
         if i in x.passive:
             row = x.passive[i]
-            laws = [k for k in FRICTION if {k, NEEDED.get(k, k)} <= {*row}]
-            laws = [k for k in laws if rate is not ZERO or k in AT_REST]
+            laws = [k for k in FRICTION if rate is not ZERO or LAWS[k].acts_at_rest]
+            laws = [k for k in laws if {k, *(p.name for p in LAWS[k].shape)} <= {*row}]
             total = sum((row[k] * FRICTION[k](rate, row) for k in laws), ZERO)
             if "lag" in row and "lag_velocity" in row:
                 step_of_lag = tanh(rate / row["lag_velocity"])

@@ -43,7 +43,10 @@ def test_rooms_are_in_their_order():
 
 
 def test_the_map_has_every_language():
-    assert re.findall(r"(\w+)/", MAP["symgen/languages/"]) == [*LANGUAGES]
+    folders = re.findall(r"(\w+)/", MAP["symgen/languages/"])
+    assert folders == [*LANGUAGES], (
+        "CONTRIBUTING.md, Map: list the folders of LANGUAGES in its order"
+    )
 
 
 def found(path):

@@ -23,7 +23,9 @@ def test_the_page_of_quantities_is_that_of_the_registry(update):
     file, text = Path("docs/quantities.md"), f"{page()}\n## Inputs\n\n{inputs()}\n"
     if update:
         file.write_text(text, encoding="utf-8", newline="\n")
-    assert file.read_text(encoding="utf-8") == text
+    assert file.read_text(encoding="utf-8") == text, (
+        "run pytest --update tests/house/test_readme.py"
+    )
 
 
 def test_the_commands_and_programs_of_readme_run(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from symgen.jobs.job import Job
 from symgen.jobs.options import MODULE
 from symgen.jobs.package import build
 from symgen.languages import LANGUAGES, module_files
-from symgen.languages.c.options import PRODUCTS
+from symgen.languages.c.options import PRODUCTS, COptions
 from symgen.options import rows
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace_all
@@ -48,6 +48,8 @@ NEEDED = {
     "certify_boxes": BOUNDED,
 }
 """Further options without which an option has no effect."""
+
+FIXED_POINT = {"scalar": "q31", "certify_limits": (("velocity", 3.0), ("acceleration", 9.0))}
 
 REFUSE_OTHERS = {"body_loops"}
 """Options with which files of other languages are refused (tests/languages/test_body_loops.py)."""
@@ -99,7 +101,24 @@ def test_an_option_changes_the_languages_that_it_applies_to_and_no_others(name, 
         texts(**needed) if needed else usual,
     )
     different = {language for language in LANGUAGES if changed[language] != usual[language]}
-    assert different == {*row.applies_to} - {*PRODUCTS} | CHANGES_OTHERS.get(name, set())
+    stated = {*row.applies_to} - {*PRODUCTS} | CHANGES_OTHERS.get(name, set())
+    assert different == stated, f"applies_to of {row.flag} must name {sorted(different)}"
+
+
+@pytest.mark.parametrize("form", [FIXED_POINT, {"body_loops": True}], ids=["fixed", "loops"])
+def test_other_kinds_of_c_follow_an_option_or_refuse_it(form):
+    def texts_of_c(**options):
+        job = Job.of(PENDULUM, **{"quantities": ("gravity",), **form, **options})
+        files = module_files(job.module(job.load()), ["c"])
+        return {name: without_options(text) for name, text in files.items()}
+
+    usual, tried = texts_of_c(), {row.name for row in rows(COptions)} & {*OF_LANGUAGES} - {*form}
+    for name in sorted(tried):
+        try:
+            changed = texts_of_c(**NEEDED.get(name, {}) | {name: OF_LANGUAGES[name]})
+        except OptionError:
+            continue
+        assert changed != usual, f"{name} has no effect on this C: use or refuse it"
 
 
 @pytest.mark.parametrize("name", OF_LANGUAGES)

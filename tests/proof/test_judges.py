@@ -19,8 +19,6 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.jobs.verify import verify
 from symgen.languages.module import Module, RobotOrigin
-from symgen.mechanics import joint_forces
-from symgen.mechanics.joint_forces import LAWS as LAWS_OF_JOINTS
 from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices
 from symgen.proof.laws import LAWS, LawError, evaluate_law
@@ -29,8 +27,6 @@ from symgen.proof.laws.controller_laws import half_turn
 from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.proof.states import decimals
-from symgen.proof.textbook import AT_REST, NEEDED
-from symgen.proof.textbook import FRICTION as FRICTION_OF_REFERENCE
 from symgen.reading.assemble import load
 from symgen.tracing.function import Function
 from symgen.tracing.request import FunctionRequest, of_robot
@@ -225,16 +221,6 @@ def test_every_quantity_has_a_law():
     missing, idle = sorted(set(EVERY) - set(LAWS)), sorted(set(LAWS) - set(EVERY))
     assert not missing, f"write laws in symgen/proof/laws for {', '.join(missing)}"
     assert not idle, f"these laws judge nothing: {', '.join(idle)}"
-
-
-def test_every_law_of_friction_has_one_in_the_reference():
-    """Those that read the load or the acceleration are in `_passive` of the textbook."""
-    written = {law for law in joint_forces.FRICTION if LAWS_OF_JOINTS[law].reads <= {"presliding"}}
-    assert written == set(FRICTION_OF_REFERENCE)
-    at_rest = {law for law in written if LAWS_OF_JOINTS[law].acts_at_rest}
-    assert at_rest == set(AT_REST)
-    shaped = {law: {x.name for x in LAWS_OF_JOINTS[law].shape} for law in written}
-    assert {law: x for law, x in shaped.items() if x} == {k: {x} for k, x in NEEDED.items()}
 
 
 PROOF = ROBOTS.parent / "symgen/proof"
