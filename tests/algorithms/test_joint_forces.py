@@ -97,6 +97,9 @@ def test_the_page_has_the_table_of_laws():
     start = next(k for k, line in enumerate(page) if line.startswith("| law | column |")) + 2
     rows = [row_of_page(name, law) for name, law in LAWS.items()]
     assert page[start : start + len(rows) + 1] == [*rows, ""]
+    guide = (ROOT / "docs" / "identification.md").read_text()
+    missing = [name for name in FRICTION if f"\n| `{name}` |" not in guide]
+    assert not missing, f"add rows of {missing} to the table of docs/identification.md"
 
 
 def test_the_page_states_what_each_quantity_supports():
