@@ -27,7 +27,7 @@ from symgen.algorithms.coriolis import (
 )
 from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, velocities
 from symgen.algorithms.newton_euler import inertial_force, inverse_dynamics
-from symgen.algorithms.torsion import by_rates
+from symgen.algorithms.torsion import velocity_derivatives
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.inertia import inertia_times, second_moment_times
 from symgen.mechanics.joints import Freedom
@@ -52,14 +52,14 @@ def force_rate(joint: Freedom, composite: MovingBody, x: Motion) -> Force:
         z_second.scaled(t.z),
         x.w.cross(sigma),
     )
-    twice, of_origin = sigma_rate.scaled(2.0), sigma.cross(x.a)
-    force = sigma_second.cross(h) + x.w.scaled(twice.dot(h)) + sigma_rate.cross(rates.p)
+    doubled_rate, origin_term = sigma_rate.scaled(2.0), sigma.cross(x.a)
+    force = sigma_second.cross(h) + x.w.scaled(doubled_rate.dot(h)) + sigma_rate.cross(rates.p)
     moment = (
         inertia_times(inertia.s, sigma_second)
-        + second_moment_times(inertia.s, twice).cross(x.w)
+        + second_moment_times(inertia.s, doubled_rate).cross(x.w)
         + rates.moment_about(sigma_rate)
     )
-    acceleration = t_second - of_origin
+    acceleration = t_second - origin_term
     return Force(force + acceleration.scaled(inertia.m), moment + h.cross(acceleration))
 
 
@@ -77,7 +77,7 @@ class SecondRate:
     v: Vector
     sigma_rate: Vector
 
-    def on(self, at: CoriolisColumn) -> Scalar:
+    def entry(self, at: CoriolisColumn) -> Scalar:
         """The entry ∂τ_i/∂q_j, from the column `at` of joint j."""
         products = self.w.dot(at.momentum.angular) + self.v.dot(at.momentum.linear)
         return products + self.sigma_rate.dot(at.n3.angular)
@@ -114,15 +114,15 @@ def gradients(
         joint, alone = system.body(i).joint, len(system.bodies_of_joint(i)) == 1
         with system.section(i, "column"):
             rate = force_rate(joint, from_carrier, motion[i].carrier)
-            turned = cross_force(joint, load[i])
+            rotated_load = cross_force(joint, load[i])
             own_column = column(joint, from_axes, doubled_rates[i].joint).with_force(
-                rate + turned if alone else rate
+                rate + rotated_load if alone else rate
             )
-            propagated = own_column if alone else own_column.with_force(turned)
+            propagated = own_column if alone else own_column.with_force(rotated_load)
             _diagonal(out, i, system.body(i), q[i - 1], own_column)
             for j, at, _ in shift_to_ancestors(system, i, q, propagated):
                 _pair(out, i, j, system, doubled_rates[j].body, second[j], at)
-    return Gradients(out.dq, by_rates(system, out.dqd, out.m, qd), out.m)
+    return Gradients(out.dq, velocity_derivatives(system, out.dqd, out.m, qd), out.m)
 
 
 def loads(
@@ -179,7 +179,7 @@ def _pair(
     out.m[i, j] = out.m[j, i] = joint.project(at.momentum)
     slope = displaced if j in system.bodies_of_joint(i) else sum(load, displaced)
     out.dqd[j, i], out.dq[j, i] = joint.project(rate), joint.project(slope)
-    out.dqd[i, j], out.dq[i, j] = row_entry(joint, doubled_rates, at), second.on(at)
+    out.dqd[i, j], out.dq[i, j] = row_entry(joint, doubled_rates, at), second.entry(at)
 
 
 def gradients_by_duals(
@@ -206,7 +206,7 @@ def rates_by_symbols(system: CanonicalModel, q: Coordinates, qd: Coordinates) ->
         coriolis_matrix_from_symbols_up(system, q, [x * 2.0 for x in qd]), system.size
     )
     m = by_entry(mass_matrix(system, q), system.size) if system.joint_bodies else {}
-    return by_rates(system, twice_c, m, qd)
+    return velocity_derivatives(system, twice_c, m, qd)
 
 
 def by_entry(values: Sequence[Scalar], n: int) -> Entries:

@@ -29,13 +29,13 @@ def velocity_as_acceleration(twist: Twist) -> Motion:
 
 def symmetric_part(x: Motion, i: int, j: int) -> Scalar:
     """Half of U_ij + U_ji."""
-    return x.product(i, j) if x.true else 0.5 * (x.product(i, j) + x.product(j, i))
+    return x.product(i, j) if x.reference_is_velocity else 0.5 * (x.product(i, j) + x.product(j, i))
 
 
 def skew_part(x: Motion, k: int) -> Scalar:
     """Half of U_ji - U_ij for a cycle (i, j, k)."""
     i, j = (k + 1) % 3, (k + 2) % 3
-    return x.wd[k] if x.true else 0.5 * (x[j, i] - x[i, j])
+    return x.wd[k] if x.reference_is_velocity else 0.5 * (x[j, i] - x[i, j])
 
 
 def mass_entry(twist: Twist, x: Motion) -> Scalar:
@@ -64,7 +64,7 @@ def regressor_columns_of_body(
     system: CanonicalModel, i: int, x: Motion
 ) -> Callable[[Twist], list[Scalar]]:
     """The function that gives the power of a twist of body `i` in its x (both in its canonical
-    frame) for each of its parameters: the users' ten, or of a rotor the inertia about its axis."""
+    frame) for each of its parameters: the ten inertial ones, or that of a rotor."""
     if i in system.rotors:
         return ROTOR_ENTRIES[system.body(i).joint.rotor_moment](x)
     link_pose = system.link_pose(i)
@@ -83,20 +83,22 @@ ROTOR_ENTRIES: Final[dict[str, Callable[[Motion], Callable[[Twist], list[Scalar]
     "Jo": lambda x: lambda twist: [_isotropic_entry(twist.w, x)],
     "m": lambda x: lambda twist: [mass_entry(twist, x)],
 }
-"""The reader of a rotor in its motion, by what its parameter is."""
+"""The function that gives the entries of a rotor in its motion, by the parameter of the rotor."""
 
 
 def regressor_entries(
     system: CanonicalModel, units: Mapping[int, Mapping[int, Twist]], moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
-    """The power of twists of every body, by body and joint, in its motion for its users' ten, by
-    joint index and column."""
+    """The power of twists of every body, by body and joint, in its motion for its ten inertial
+    parameters, by joint index and column."""
     entries: dict[tuple[int, int], Scalar] = {}
     for i, columns in system.columns.items():
         with system.section(i, "columns"):
-            read = regressor_columns_of_body(system, i, moving[i])
+            row_of_twist = regressor_columns_of_body(system, i, moving[i])
             for j, twist in units[i].items():
-                entries |= {(j - 1, k): x for k, x in zip(columns, read(twist), strict=True)}
+                entries |= {
+                    (j - 1, k): x for k, x in zip(columns, row_of_twist(twist), strict=True)
+                }
     return entries
 
 
@@ -113,7 +115,7 @@ def moment_entries(twist: Twist, x: Motion) -> list[Callable[[], Scalar]]:
 
 
 def inertial_parameter_entries(twist: Twist, x: Motion) -> list[Scalar]:
-    """An entry for each of the users' ten: the second moments as they make up the usual inertia."""
+    """An entry for each of the ten inertial parameters, from those of the second moments."""
     xy, yz, zx = (-second_moment_entry(twist, x, i, j) for i, j, _ in CYCLES)
     xx, yy, zz = (_spin_entry(twist.w, x, *cycle) for cycle in CYCLES)
     first = (first_moment_entry(twist, x, k) for k in range(3))

@@ -40,7 +40,8 @@ SLOTINE_LI = (
 def joint_entries(
     system: CanonicalModel, q: Coordinates, moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
-    """The entries of every joint for the users' ten of every body, by joint index and column."""
+    """The entries of every joint for the inertial parameters of every body, by joint index and
+    column."""
     return regressor_entries(system, unit_twists(system, q), moving)
 
 
@@ -107,7 +108,7 @@ def with_passive(
 def regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> list[Scalar]:
-    """Y with tau = Y π for the users' ten a body, n x 10 n, row-major."""
+    """Y with tau = Y π for the ten inertial parameters of each body, n x 10 n, row-major."""
     entries = joint_entries(system, q, motions(system, q, qd, qdd))
     return with_passive(entries, system, q, qd, system.parameters)
 
@@ -181,7 +182,8 @@ def slotine_li_base_regressor(
     source="Gautier & Khalil, IEEE T-RA 1990; Gautier, J. Robotic Systems 1991",
 )
 def base_parameters(system: CanonicalModel, ten: Sequence[Scalar]) -> list[Scalar]:
-    """The base parameters of the users' ten a body, b numbers (kg, kg m, kg m²)."""
+    """The base parameters from the inertial parameters of all bodies, b numbers (kg, kg m,
+    kg m²)."""
     return base_values(system, ten)
 
 

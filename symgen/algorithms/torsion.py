@@ -47,7 +47,9 @@ def torsion(system: CanonicalModel, q: Coordinates) -> dict[tuple[int, int, int]
     }
 
 
-def by_rates(system: CanonicalModel, twice_c: Entries, m: Entries, qd: Coordinates) -> Entries:
+def velocity_derivatives(
+    system: CanonicalModel, twice_c: Entries, m: Entries, qd: Coordinates
+) -> Entries:
     """∂(C v)/∂v from 2 C and M: where velocities are a twist v, column k less M (v × S_k)."""
     entries = dict(twice_c)
     for k, j, along, sign in commutators(system):

@@ -12,13 +12,13 @@ from symgen.compiler.program import Program
 from symgen.numbers.trig import TYPES
 from symgen.numbers.types import Numbers
 
-POSITIONS: Final = 49
+POSITION_VALUES: Final = 49
 """Values of a position that the ascent tries."""
 
-CLIMBERS: Final = 16
+STARTS: Final = 16
 """States from which the ascent of an output entry begins."""
 
-SWEEPS: Final = 2
+PASSES: Final = 2
 
 Inputs = Mapping[str, Numbers]
 """The entries of each input (entries x states)."""
@@ -68,20 +68,24 @@ def largest_results(program: Program, domain: Domain, states: int, seed: int = 0
     found = np.abs(results(program, inputs, "double"))
     best: Numbers = found.max(axis=1)
     for k, row in enumerate(found):
-        top = np.argsort(row)[-CLIMBERS:]
-        climbed = _climb(program, domain, {n: x[:, top].copy() for n, x in inputs.items()}, k)
+        top = np.argsort(row)[-STARTS:]
+        climbed = _coordinate_ascent(
+            program, domain, {n: x[:, top].copy() for n, x in inputs.items()}, k
+        )
         best = np.maximum(best, np.abs(results(program, climbed, "double")).max(axis=1))
     return best
 
 
-def _climb(program: Program, domain: Domain, start: dict[str, Numbers], entry: int) -> Inputs:
+def _coordinate_ascent(
+    program: Program, domain: Domain, start: dict[str, Numbers], entry: int
+) -> Inputs:
     """States in which one output entry is larger, by trying values of one input at a time."""
-    for _ in range(SWEEPS):
+    for _ in range(PASSES):
         for name, ranges in domain.ranges.items():
             for j, (lower, upper) in enumerate(ranges):
                 if lower == upper:
                     continue
-                count = POSITIONS if name == "q" else 3
+                count = POSITION_VALUES if name == "q" else 3
                 line = rounded_inward(np.linspace(lower, upper, count), *np.array([lower, upper]))
                 width = start[name].shape[1]
                 tried = {n: np.tile(x, (1, count)) for n, x in start.items()}

@@ -69,14 +69,14 @@ def gains(
         as_toml,
         data,
         gains,
-        on_terminal,
-        target,
+        output_file,
+        print_gains,
     )
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
     wanted = LogOptions(**{row.name: options.pop(row.name) for row in LOGS})
-    job, place = Job.of(file, **options), None if out is None else target(out)
+    job, place = Job.of(file, **options), None if out is None else output_file(out)
     with progress() as tell:
         tell("reading the robot")
         fitted = gains(job, job.load(), (unloaded, loaded), mass, link, wanted, tell)
@@ -87,4 +87,4 @@ def gains(
     if as_json:
         output.say(output.as_json(data(fitted)))
     else:
-        on_terminal(fitted)
+        print_gains(fitted)

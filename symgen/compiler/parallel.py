@@ -34,7 +34,7 @@ def processes(count: int) -> Iterator[None]:
         _PROCESSES.reset(before)
 
 
-def spread(
+def parallel_map(
     work: Callable[[Item], Result],
     items: Sequence[Item],
     begins: Callable[[int], None] = lambda k: None,

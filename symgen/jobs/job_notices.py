@@ -9,7 +9,7 @@ from typing import Final
 from symgen.certified.domain import checked_limits, domain
 from symgen.certified.options import CertifyOptions
 from symgen.certified.search import largest_results
-from symgen.compiler.parallel import spread
+from symgen.compiler.parallel import parallel_map
 from symgen.errors import Notice, SourceLocation, SymgenError
 from symgen.jobs.job import Job
 from symgen.languages.module import Module
@@ -52,7 +52,7 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
     now = sum(function.counts.total for function in module.functions)
     try:
         rounded = other.robot(other.load()).regroups
-        same = spread(lambda f: retraced(f, rounded).rebalanced(job.aim), module.functions)
+        same = parallel_map(lambda f: retraced(f, rounded).rebalanced(job.aim), module.functions)
         then = sum(function.counts.total for function in same)
     except SymgenError:  # the robot may be singular with rounded angles
         return notices

@@ -145,7 +145,7 @@ def vector_jacobian(d: FunctionDescription, prefix: str) -> FunctionDescription:
     )
 
 
-def laid_out(described: Iterable[FunctionDescription]) -> list[Argument]:
+def packed(described: Iterable[FunctionDescription]) -> list[Argument]:
     """The arrays of some functions that have a layout, each once."""
     return list({a.name: a for d in described for a in d.arguments if a.layout}.values())
 

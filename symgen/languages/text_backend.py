@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symgen.compiler.parallel import spread
+from symgen.compiler.parallel import parallel_map
 from symgen.compiler.passes import live_nodes, used_ops
 from symgen.compiler.program import Program
 from symgen.languages.conventions import ROWS, Entries, convention_lines, listed
-from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
+from symgen.languages.describe import Argument, FunctionDescription, descriptions, packed, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
@@ -65,7 +65,7 @@ class TextBackend:
     def context(self, module: Module) -> dict[str, Any]:
         """The variables of the templates of every such language."""
         described = descriptions(module)
-        bodies = spread(self.printed, described)
+        bodies = parallel_map(self.printed, described)
         names = [name for body in bodies for name in body.names]
         return {
             "module": module,
@@ -77,7 +77,7 @@ class TextBackend:
             "comment": self.comment,
             "listed": listed,
             "text": self.text,
-            "layouts": laid_out(described),
+            "layouts": packed(described),
             "unpacked": self._unpacked,
         }
 

@@ -169,7 +169,7 @@ def base_values(system: CanonicalModel, parameters: Parameters) -> list[Scalar]:
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """The base parameters of a robot in terms of the users' ten a body.
+    """The base parameters of a robot in terms of the ten inertial parameters of each body.
 
     `names` are the ten of every body in body order and the inertia of each rotor, `columns` the
     base parameters by canonical body and moment; `factors` (b x 10 n) takes the former to the

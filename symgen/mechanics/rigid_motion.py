@@ -79,7 +79,7 @@ class Motion:
         return self.base + self.w.cross(UNIT_Z).scaled(self.run)
 
     @property
-    def true(self) -> bool:
+    def reference_is_velocity(self) -> bool:
         """Whether the reference velocity is the velocity itself."""
         return self.w is self.wr
 
@@ -140,7 +140,7 @@ class Motion:
         U, whose products are symmetric where the velocities are true ones."""
         j, k = (i + 1) % 3, (i + 2) % 3
         sj, sk = s[j, j], s[k, k]
-        if constant and self.true and sj is not ZERO and sk is not ZERO:
+        if constant and self.reference_is_velocity and sj is not ZERO and sk is not ZERO:
             return self.product(j, k) * (sj - sk) + self.wd[i] * (sj + sk)
         return self[k, j] * sj - self[j, k] * sk
 
@@ -160,7 +160,7 @@ class Motion:
         parts = all(turn.axis == 2 for turn in turns) and self.base.rotates_cheaply
         base, run = (self.base, self.run) if parts else (self.wd, ZERO)
         w = self.w.expressed_after_all(turns)
-        wr = w if self.true else self.wr.expressed_after_all(turns)
+        wr = w if self.reference_is_velocity else self.wr.expressed_after_all(turns)
         return Motion(
             w, wr, a.expressed_after_all(turns), base.expressed_after_all(turns), run, self.label
         )
@@ -171,16 +171,18 @@ class Motion:
         """The motion of a body that moves against this frame, whose frame is only a `shift` along
         its axis away: at a velocity, a reference velocity and the latter's rate, all in its own
         axes. (F08, table 5.1, with classical accelerations)"""
-        true_rate = self.true and rate is reference
+        reference_is_rate = self.reference_is_velocity and rate is reference
         w = add_axial(self.w, rate.w)
-        wr = w if true_rate else add_axial(self.wr, reference.w)
+        wr = w if reference_is_rate else add_axial(self.wr, reference.w)
         if reference.w.x is ZERO and reference.w.y is ZERO:
             base, run = add_axial(self.base, change.w), self.run + reference.w.z
         else:
-            turning = (self.w if true_rate else w).cross(reference.w)
+            turning = (self.w if reference_is_rate else w).cross(reference.w)
             base, run = self.wd + change.w + turning, ZERO
         x = Motion(w, wr, self.a, base, run, label)
-        return x._with(x.at(shift) + change.v + self._drag(x, rate.v, reference.v, true_rate))
+        return x._with(
+            x.at(shift) + change.v + self._drag(x, rate.v, reference.v, reference_is_rate)
+        )
 
     def _with(self, a: Vector) -> "Motion":
         """The motion with another acceleration of the origin; the rate of w that was computed is
@@ -189,9 +191,11 @@ class Motion:
         x.__dict__["wd"] = self.wd
         return x
 
-    def _drag(self, body: "Motion", rate: Vector, reference: Vector, true_rate: bool) -> Vector:
+    def _drag(
+        self, body: "Motion", rate: Vector, reference: Vector, reference_is_rate: bool
+    ) -> Vector:
         """The acceleration that velocities against a turning frame add at the body's origin."""
-        if not true_rate:
+        if not reference_is_rate:
             return body.w.cross(reference) + self.wr.cross(rate)
         if rate.x is ZERO and rate.y is ZERO:
             half = body.w.cross(rate)
@@ -202,14 +206,14 @@ class Motion:
         """The motion of a frame of constant pose."""
         axes = rotation_columns(pose)
         w = matvec(axes, self.w)
-        wr = w if self.true else matvec(axes, self.wr)
+        wr = w if self.reference_is_velocity else matvec(axes, self.wr)
         a, wd = matvec(axes, self.at(position_of(pose))), matvec(axes, self.wd)
         return Motion(w, wr, a, wd, label=f"{self.label}l")
 
     def named(self, label: str) -> "Motion":
         """This motion, its vectors named for generated code."""
         self.w.named(f"w{label}")
-        if not self.true:
+        if not self.reference_is_velocity:
             self.wr.named(f"wr{label}")
         self.wd.named(f"wd{label}")
         self.a.named(f"a{label}")

@@ -67,10 +67,10 @@ class ReferenceLoop:
         at = _Ends.at(
             self,
             motion.poses,
-            v=_two(motion.velocity(i, p) for i, p in pairs),
-            w=_two(m.w for m in moved),
-            a=_two(m.acceleration(p) for m, (_, p) in zip(moved, pairs, strict=True)),
-            wd=_two(m.wd for m in moved),
+            v=_vector_pair(motion.velocity(i, p) for i, p in pairs),
+            w=_vector_pair(m.w for m in moved),
+            a=_vector_pair(m.acceleration(p) for m, (_, p) in zip(moved, pairs, strict=True)),
+            wd=_vector_pair(m.wd for m in moved),
         )
         return _second_rates(self, at)
 
@@ -99,20 +99,20 @@ class ReferencePolynomial:
         return sum(parts, ZERO)
 
     def gaps(self, poses: "Poses") -> list[Scalar]:
-        """How far the joint is from the polynomial."""
+        """The residual of the polynomial."""
         return [poses[self.bodies[0]].coordinate - self._sum(poses, 0)]
 
     def columns(self, poses: "Poses") -> dict[int, list[Scalar]]:
-        """The rate of that at unit rate of each joint."""
+        """The rate of the residual at unit rate of each joint."""
         follower, leader = self.bodies
         return {follower: [1], leader: [-self._sum(poses, 1)]}
 
     def second_rates(self, motion: "LoopMotion") -> list[Scalar]:
-        """The second rate of that."""
+        """The second rate of the residual."""
         (follower, leader), poses = self.bodies, motion.poses
         rate, a = motion.rates[leader - 1], motion.accelerations
-        bent = self._sum(poses, 2) * rate * rate + self._sum(poses, 1) * a[leader - 1]
-        return [a[follower - 1] - bent]
+        second_rate = self._sum(poses, 2) * rate * rate + self._sum(poses, 1) * a[leader - 1]
+        return [a[follower - 1] - second_rate]
 
 
 Loop = ReferenceLoop | ReferencePolynomial
@@ -184,15 +184,17 @@ def _second_rates(loop: ReferenceLoop, x: _Ends) -> list[Scalar]:
     """The second rates of the equations: what is seen from the first body, whose axes turn."""
     (first, second), cut, (w, u) = x.axes, loop.cut, x.w
     v, a = x.v[0] - x.v[1], x.a[0] - x.a[1]
-    seen = a - x.wd[0].cross(x.r) - w.cross(v).scaled(2) + w.cross(w.cross(x.r))
-    spin, spun = w - u, x.wd[0] - x.wd[1]
+    relative_a = a - x.wd[0].cross(x.r) - w.cross(v).scaled(2) + w.cross(w.cross(x.r))
+    relative_w, relative_wd = w - u, x.wd[0] - x.wd[1]
     return [
         *(a if cut.coincide else ()),
-        *(first[k].dot(seen) for k in cut.across),
+        *(first[k].dot(relative_a) for k in cut.across),
         *([x.r.dot(a) + v.dot(v)] if cut.distance else []),
         *(
-            spun.dot(first[i].cross(second[j]))
-            + spin.dot(w.cross(first[i]).cross(second[j]) + first[i].cross(u.cross(second[j])))
+            relative_wd.dot(first[i].cross(second[j]))
+            + relative_w.dot(
+                w.cross(first[i]).cross(second[j]) + first[i].cross(u.cross(second[j]))
+            )
             for i, j in cut.perpendicular
         ),
     ]
@@ -214,31 +216,32 @@ def columns(loop: ReferenceLoop, poses: Poses) -> dict[int, list[Scalar]]:
 
 
 @dataclass(frozen=True)
-class _System:
+class _ConstraintJacobian:
     """The Jacobian of the equations of all loops: for each loop the columns of its joints."""
 
     loops: Sequence[Loop]
-    by: Sequence[Mapping[int, Sequence[Scalar]]]
+    columns: Sequence[Mapping[int, Sequence[Scalar]]]
 
     @classmethod
-    def at(cls, loops: Sequence[Loop], poses: Poses) -> "_System":
+    def at(cls, loops: Sequence[Loop], poses: Poses) -> "_ConstraintJacobian":
         """The Jacobian at poses of the bodies."""
         return cls(loops, [loop.columns(poses) for loop in loops])
 
-    def gap(self, rates: Sequence[Scalar]) -> list[list[Scalar]]:
+    def gap_rates(self, rates: Sequence[Scalar]) -> list[list[Scalar]]:
         """The rates of the equations at rates of the joints."""
         out = []
-        for by in self.by:
-            rows = zip(*([x * rates[i - 1] for x in row] for i, row in by.items()), strict=True)
+        for columns in self.columns:
+            parts = ([x * rates[i - 1] for x in column] for i, column in columns.items())
+            rows = zip(*parts, strict=True)
             out.append([sum(row, ZERO) for row in rows])
         return out
 
-    def balanced(self, gaps: Sequence[Sequence[Scalar]]) -> dict[int, Scalar]:
-        """The rates of the dependent joints that undo motions of the gaps, by least squares."""
+    def dependent_rates(self, gaps: Sequence[Sequence[Scalar]]) -> dict[int, Scalar]:
+        """The rates of the dependent joints that cancel rates of the gaps, by least squares."""
         unknown = [i for loop in self.loops for i in loop.dependent]
-        columns = [[by.get(i, ()) for by in self.by] for i in unknown]
-        normal = [[self._product(a, b) for b in columns] for a in columns]
-        right = [-self._product(a, gaps) for a in columns]
+        of_unknown = [[by_joint.get(i, ()) for by_joint in self.columns] for i in unknown]
+        normal = [[self._product(a, b) for b in of_unknown] for a in of_unknown]
+        right = [-self._product(a, gaps) for a in of_unknown]
         return dict(zip(unknown, _solution(normal, right), strict=True))
 
     def _product(self, a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]) -> Scalar:
@@ -274,15 +277,15 @@ def with_loop_positions(
     for _ in range(ITERATIONS):
         poses = poses_at(x)
         gaps = [loop.gaps(poses) for loop in loops]
-        for i, change in _System.at(loops, poses).balanced(gaps).items():
+        for i, change in _ConstraintJacobian.at(loops, poses).dependent_rates(gaps).items():
             x[i - 1] = x[i - 1] + change
     return x
 
 
 def with_loop_rates(loops: Sequence[Loop], poses: Poses, rates: Sequence[Scalar]) -> list[Scalar]:
     """The rates of all bodies, of which those that loops determine are given as ZERO."""
-    out, system = list(rates), _System.at(loops, poses)
-    for i, rate in system.balanced(system.gap(out)).items():
+    out, jacobian = list(rates), _ConstraintJacobian.at(loops, poses)
+    for i, rate in jacobian.dependent_rates(jacobian.gap_rates(out)).items():
         out[i - 1] = rate
     return out
 
@@ -307,12 +310,12 @@ class LoopMotion:
 def with_loop_accelerations(loops: Sequence[Loop], motion: LoopMotion) -> list[Scalar]:
     """The accelerations of all bodies."""
     out, gaps = [*motion.accelerations], [loop.second_rates(motion) for loop in loops]
-    for i, x in _System.at(loops, motion.poses).balanced(gaps).items():
+    for i, x in _ConstraintJacobian.at(loops, motion.poses).dependent_rates(gaps).items():
         out[i - 1] = x
     return out
 
 
-def _two(vectors: Iterable[Vector]) -> tuple[Vector, Vector]:
+def _vector_pair(vectors: Iterable[Vector]) -> tuple[Vector, Vector]:
     first, second = vectors
     return first, second
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate_exactly
-from symgen.compiler.parallel import spread
+from symgen.compiler.parallel import parallel_map
 from symgen.compiler.program import LoopProgram
 from symgen.numbers.caching import cached_method
 from symgen.numbers.decimals import REFERENCE_DIGITS, in_decimals
@@ -149,7 +149,7 @@ def references(
             if not named.issuperset(out.name for out in quantity.outputs):
                 named.update(out.name for out in quantity.outputs)
                 wanted.append((quantity, function))
-    for arrays in spread(lambda row: _of(judge, *row, regroup), wanted):
+    for arrays in parallel_map(lambda row: _of(judge, *row, regroup), wanted):
         values |= {name: rows for name, rows in arrays.items() if name not in values}
     sources = {
         f.name: tuple(dict.fromkeys(source(robot, q) for q in f.quantities)) for f in functions

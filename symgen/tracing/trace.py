@@ -14,7 +14,7 @@ from typing import Final
 from symgen.algorithms.registry import INPUTS, Formulation, Quantity
 from symgen.compiler.dump import dump
 from symgen.compiler.objective import Objective
-from symgen.compiler.parallel import announced, spread
+from symgen.compiler.parallel import announced, parallel_map
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
@@ -67,7 +67,7 @@ def trace_all(
     begins = lambda k: progress(f"function {k + 1} of {len(names)}, {names[k]}")  # noqa: E731
     if not robot.runtime:
         best_of = lambda w: _best(regroups, w, choice or {}, aim).rebalanced(aim)  # noqa: E731
-        return spread(best_of, functions, begins)
+        return parallel_map(best_of, functions, begins)
     pairs = [{name: regroups[name], WHOLE: regroups[WHOLE]} for name in REGROUPINGS]
     complete = [
         pair for pair in pairs if all(_combinations(w, pair, choice or {}) for w in functions)

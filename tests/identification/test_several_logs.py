@@ -68,7 +68,7 @@ def test_elimination_is_least_squares_with_an_unknown_of_each_log():
         rows = [np.column_stack([a[k, :, j][:, s], y[k, :, j]]) for j, s in enumerate(supports)]
         factors = TriangularFactors((20, 20), tuple(map(triangle, rows)))
         found.append(LogOffsets.of(factors, supports, offset, (), 4))
-        parts.append(found[-1].eliminated(factors, supports))
+        parts.append(found[-1].without_offsets(factors, supports))
     parts.append(mean_offsets(found, supports))
     assert parts[-1].rows == (1 - logs, 0)
     factors = np.concatenate([part.factors[0] for part in parts])

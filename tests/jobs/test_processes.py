@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from symgen.compiler.parallel import possible, processes, spread
+from symgen.compiler.parallel import parallel_map, possible, processes
 from tests.support.tools import invoke, robot_file, snapshot
 
 if not possible():
@@ -13,10 +13,12 @@ if not possible():
 
 def test_results_come_in_their_order_from_other_processes():
     with processes(3):
-        found = spread(lambda x: (x, os.getpid()), range(7))
+        found = parallel_map(lambda x: (x, os.getpid()), range(7))
     assert [x for x, _ in found] == [*range(7)]
     assert os.getpid() not in {process for _, process in found}
-    assert {process for _, process in spread(lambda x: (x, os.getpid()), range(7))} == {os.getpid()}
+    assert {process for _, process in parallel_map(lambda x: (x, os.getpid()), range(7))} == {
+        os.getpid()
+    }
 
 
 def test_what_fails_there_fails_here_with_its_own_error():
@@ -26,7 +28,7 @@ def test_what_fails_there_fails_here_with_its_own_error():
         return x
 
     with processes(2), pytest.raises(KeyError) as raised:
-        spread(work, range(4))
+        parallel_map(work, range(4))
     assert raised.value.args == ("two", 2)
 
 
@@ -39,7 +41,7 @@ def test_a_process_that_dies_loses_nothing():
         return 10 * x
 
     with processes(2):
-        assert spread(work, range(4)) == [0, 10, 20, 30]
+        assert parallel_map(work, range(4)) == [0, 10, 20, 30]
 
 
 SOME = (

@@ -132,10 +132,10 @@ def reduced_group(task: GroupTask) -> ReducedGroup:
         assert total is not None and factored.rows is not None
         own = LogOffsets.of(total, supports, columns, kept, size)
         own_of_rows = LogOffsets.of(factored.rows, supports, columns, kept, size)
-        parts.append(tuple(own.eliminated(batch, supports) for batch in factored.trained))
-        rows.append(own_of_rows.eliminated(factored.rows, supports))
+        parts.append(tuple(own.without_offsets(batch, supports) for batch in factored.trained))
+        rows.append(own_of_rows.without_offsets(factored.rows, supports))
         if factored.held_out is not None:
-            held_out.append(own.eliminated(factored.held_out, supports))
+            held_out.append(own.without_offsets(factored.held_out, supports))
         found.append(own)
         of_rows.append(own_of_rows)
     trained = tuple(batch for part in parts for batch in part)

@@ -33,12 +33,12 @@ def offset_columns(drives: DriveUnknowns | None, first: int) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class LogOffsets:
-    """What the offsets of a log explain: for each channel of `columns` the part of every column of
-    the equations and of the measurement (p + 1), and its weight, the squares of the offset's
-    column. `drives` are the columns after the base parameters."""
+    """What the offsets of a log explain: for each channel of `columns` the projections of all
+    columns of the equations and of the measurement on that of the offset (p + 1), and its weight,
+    the sum of squares of the column. `drives` are the columns after the base parameters."""
 
     columns: dict[int, int]
-    shares: dict[int, Numbers]
+    projections: dict[int, Numbers]
     weights: dict[int, float]
     drives: tuple[DriveColumn, ...]
 
@@ -52,22 +52,22 @@ class LogOffsets:
         size: int,
     ) -> "LogOffsets":
         """From the factors of a whole log, whose equations have `size` columns."""
-        shares, weights = dict[int, Numbers](), dict[int, float]()
+        projections, weights = dict[int, Numbers](), dict[int, float]()
         for channel, column in columns.items():
             factor, support = factors.factors[channel], [*supports[channel], size]
-            own = factor[:, support.index(column)]
-            weights[channel] = float(own @ own)
-            shares[channel] = np.zeros(size + 1)
-            shares[channel][support] = own @ factor / (weights[channel] or 1.0)
-        return cls(columns, shares, weights, drives)
+            offset = factor[:, support.index(column)]
+            weights[channel] = float(offset @ offset)
+            projections[channel] = np.zeros(size + 1)
+            projections[channel][support] = offset @ factor / (weights[channel] or 1.0)
+        return cls(columns, projections, weights, drives)
 
-    def eliminated(self, factors: TriangularFactors, supports: Supports) -> TriangularFactors:
+    def without_offsets(self, factors: TriangularFactors, supports: Supports) -> TriangularFactors:
         """Factors of the log, or of a part of it, without the offsets."""
         result = list(factors.factors)
         for channel, column in self.columns.items():
-            support = [*supports[channel], len(self.shares[channel]) - 1]
-            own = result[channel][:, support.index(column)]
-            rest = result[channel] - np.outer(own, self.shares[channel][support])
+            support = [*supports[channel], len(self.projections[channel]) - 1]
+            offset = result[channel][:, support.index(column)]
+            rest = result[channel] - np.outer(offset, self.projections[channel][support])
             rest[:, support.index(column)] = 0.0
             result[channel] = triangle(rest)
         return TriangularFactors(factors.rows, tuple(result))
@@ -80,10 +80,12 @@ class LogOffsets:
         places = [*range(first), *(first + self.drives.index(column) for column in kept), -1]
         result = values.copy()
         for channel, column in self.columns.items():
-            if (own := column - first) < len(self.drives) and self.drives[own] in kept:
-                place, shares = first + kept.index(self.drives[own]), self.shares[channel][places]
-                others = np.delete(shares[:-1] * values, place).sum()
-                result[place] = shares[-1] - others
+            k = column - first
+            if k < len(self.drives) and self.drives[k] in kept:
+                place = first + kept.index(self.drives[k])
+                projections = self.projections[channel][places]
+                others = np.delete(projections[:-1] * values, place).sum()
+                result[place] = projections[-1] - others
         return result
 
 
@@ -93,10 +95,10 @@ def mean_offsets(logs: Iterable[LogOffsets], supports: Supports) -> TriangularFa
     sums: list[Numbers] = [np.zeros(len(support) + 1) for support in supports]
     weights, counts = np.zeros(len(supports)), [0] * len(supports)
     for log in logs:
-        for channel, share in log.shares.items():
+        for channel, projection in log.projections.items():
             counts[channel] += 1
-            support = [*supports[channel], len(share) - 1]
-            sums[channel] += log.weights[channel] * share[support]
+            support = [*supports[channel], len(projection) - 1]
+            sums[channel] += log.weights[channel] * projection[support]
             weights[channel] += log.weights[channel]
     roots = np.sqrt(np.where(weights > 0, weights, 1.0))
     rows = [triangle((x / root)[None]) for x, root in zip(sums, roots, strict=True)]

@@ -48,8 +48,8 @@ class Fourier:
     def states(self, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Positions, velocities and accelerations (each N_t x n) at times t (s)."""
         place, rate, change = basis(self.harmonics, self.period, t)
-        turned = self.coefficients.T
-        return self.centre + place @ turned, rate @ turned, change @ turned
+        transposed = self.coefficients.T
+        return self.centre + place @ transposed, rate @ transposed, change @ transposed
 
     def scaled(self, factor: float) -> "Fourier":
         """The same with its excursions from the centre times a factor."""

@@ -40,14 +40,14 @@ from symgen.output import console
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
-BATCHES: Final = 12
+JACKKNIFE_PARTS: Final = 12
 """Parts of each log, of which each in turn is left out for standard errors."""
-OWN: Final = 5
+DRIVE_UNKNOWNS: Final = 5
 """Unknowns of each drive beside its gain: viscous and Coulomb friction, offset, rotor, and friction
 in proportion to the load."""
-PASSES: Final = 3
+LOAD_ITERATIONS: Final = 3
 """How often the logs are read: the load that friction grows with is that of the pass before."""
-PIECE: Final = 512
+BLOCK_ROWS: Final = 512
 """Rows whose products are formed at a time."""
 
 
@@ -82,7 +82,7 @@ class GainEquations:
     @property
     def size(self) -> int:
         """Unknowns beside gains: base parameters, drives, and nine of the load."""
-        return len(self.mapping) + OWN * self.base.shape[0] + 9
+        return len(self.mapping) + DRIVE_UNKNOWNS * self.base.shape[0] + 9
 
     def products(self, samples: Samples, fastest: Numbers, loaded: bool) -> Numbers:
         """Of each joint, the products (n x (p + 2) x (p + 2)) of rows [A_j, L_j of the mass,
@@ -101,7 +101,7 @@ class GainEquations:
         sign = np.sign(qd)
         of_drives = np.stack([qd, sign, np.ones_like(qd), qdd, np.abs(force) * sign], axis=2)
         for j in range(n):
-            rows[:, j, b + OWN * j : b + OWN * (j + 1)] = of_drives[:, j]
+            rows[:, j, b + DRIVE_UNKNOWNS * j : b + DRIVE_UNKNOWNS * (j + 1)] = of_drives[:, j]
         rows[:, :, -1] = samples.measured
         used = samples.usable & (np.abs(qd) >= SLOW * fastest)
         rows = (rows * used[:, :, None]).transpose(1, 0, 2)
@@ -124,36 +124,40 @@ def gains(
     model, plain = loaded.model, without_drives(job)
     progress("preparing regressors")
     standard = kernel(plain.changed(quantities=("regressor",)), loaded)
-    base, first = base_kernel(plain, loaded), _place(model, link)
-    drives = GainEquations(base, standard, torque_mapping(model), first, mass)
-    wanted = _wanted(model)
+    base, first = base_kernel(plain, loaded), _first_load_column(model, link)
+    equations = GainEquations(base, standard, torque_mapping(model), first, mass)
+    wanted = _needed_columns(model)
     read = [reading(log, wanted, model, options) for log in logs]
-    for _ in range(PASSES):
-        parts = [p for k, run in enumerate(read) for p in _parts(drives, run, bool(k), progress)]
+    for _ in range(LOAD_ITERATIONS):
+        parts = [
+            product
+            for k, run in enumerate(read)
+            for product in _products_of_parts(equations, run, bool(k), progress)
+        ]
         gram = np.sum(parts, axis=0)
         values, residuals, others = solved(gram, mass)
-        others[len(drives.mapping) : drives.size - 9] = 0.0
-        drives = replace(drives, load=others)
-    jack = np.array([solved(gram - part, mass, values)[0] for part in parts])
+        others[len(equations.mapping) : equations.size - 9] = 0.0
+        equations = replace(equations, load=others)
+    replicates = np.array([solved(gram - part, mass, values)[0] for part in parts])
     share = (len(parts) - 1) / len(parts)
-    errors = np.sqrt(share * np.sum((jack - jack.mean(axis=0)) ** 2, axis=0))
+    errors = np.sqrt(share * np.sum((replicates - replicates.mean(axis=0)) ** 2, axis=0))
     names = wanted.velocities
-    per = tuple(
+    units = tuple(
         f"{'N m' if row.unit.startswith('rad') else 'N'}/A" for row in velocity_coordinates(model)
     )
     notes = tuple(note for run in read for note in run.notes)
     count = (read[0].plan.samples, read[1].plan.samples)
-    return Gains(names, per, values, errors, residuals, count, notes)
+    return Gains(names, units, values, errors, residuals, count, notes)
 
 
-def _place(model: RigidBodyModel, link: str | None) -> int:
+def _first_load_column(model: RigidBodyModel, link: str | None) -> int:
     """The first of the ten columns of the body that carries the load."""
     if link is None:
         return 10 * (len(model.moving) - 1)
     return 10 * check_link(model, link, "--link")[0]
 
 
-def _wanted(model: RigidBodyModel) -> NeededColumns:
+def _needed_columns(model: RigidBodyModel) -> NeededColumns:
     rows, rates = (
         position_coordinates(model),
         tuple(row.name for row in velocity_coordinates(model)),
@@ -168,20 +172,20 @@ def _wanted(model: RigidBodyModel) -> NeededColumns:
     return NeededColumns(names, units, rates, (currents,), True)
 
 
-def _parts(
-    drives: GainEquations, read: Reading, loaded: bool, progress: Progress
+def _products_of_parts(
+    equations: GainEquations, read: Reading, loaded: bool, progress: Progress
 ) -> Iterator[Numbers]:
     """The products of consecutive parts of a log."""
     name, fastest = shown(PurePath(read.log.file).name), np.zeros(len(read.noise))
     title = f"{name}: pass 1 of 2, finding the joint velocities"
     for samples in read.blocks(lambda step: progress(f"{title}: {step}")):
         fastest = np.maximum(fastest, np.abs(samples.qd).max(axis=0))
-    size, total, count = max(read.plan.samples // BATCHES, 1), None, 0
+    size, total, count = max(read.plan.samples // JACKKNIFE_PARTS, 1), None, 0
     title = f"{name}: pass 2 of 2, reducing the regressor"
     for samples in read.blocks(lambda step: progress(f"{title}: {step}")):
-        for start in range(0, len(samples), PIECE):
-            part = samples.part(slice(start, start + PIECE))
-            gram = drives.products(part, fastest, loaded)
+        for start in range(0, len(samples), BLOCK_ROWS):
+            part = samples.part(slice(start, start + BLOCK_ROWS))
+            gram = equations.products(part, fastest, loaded)
             total, count = gram if total is None else total + gram, count + len(part)
             if count >= size:
                 yield total
@@ -190,7 +194,7 @@ def _parts(
         yield total
 
 
-# -- what is told ----------------------------------------------------------------------------------
+# -- output ----------------------------------------------------------------------------------
 
 
 def data(result: Gains) -> dict[str, Any]:
@@ -210,7 +214,7 @@ def data(result: Gains) -> dict[str, Any]:
     }
 
 
-def on_terminal(result: Gains) -> None:
+def print_gains(result: Gains) -> None:
     """The gains in a table, and as options of other commands."""
     listed = table(
         f"Drive gains from {result.rows[0]} rows without the load and {result.rows[1]} with it",
@@ -232,7 +236,7 @@ def on_terminal(result: Gains) -> None:
     )
 
 
-def target(path: Path) -> OutputFile:
+def output_file(path: Path) -> OutputFile:
     """Where a file of gains goes. Raises OptionError where it may not."""
     file = OutputFile(path, holding("symgen gains", b"# by symgen gains", b"symgen gains"))
     file.check()

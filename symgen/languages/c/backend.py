@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from symgen.certified.fixed_types import FIXED
-from symgen.compiler.parallel import spread
+from symgen.compiler.parallel import parallel_map
 from symgen.languages.c.body_code import body_files, function_in_c
 from symgen.languages.c.constants import selftest_context
 from symgen.languages.c.controller_code import controller_files
@@ -34,7 +34,9 @@ def _printed(module: Module) -> tuple[tuple[CFunction, str], ...]:
         shared_variables(module),
         [function_in_c(module, d) for d in descriptions(module)],
     )
-    rows = spread(lambda f: (f.sizes, render("c/function.c.jinja", **shared, function=f)), bare)
+    rows = parallel_map(
+        lambda f: (f.sizes, render("c/function.c.jinja", **shared, function=f)), bare
+    )
     pairs = zip(bare, rows, strict=True)
     return tuple((replace(f, known_sizes=sizes), text) for f, (sizes, text) in pairs)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from symgen.compiler.parallel import spread
+from symgen.compiler.parallel import parallel_map
 from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
@@ -74,7 +74,7 @@ def selftest_context(module: Module, functions: Sequence[CFunction]) -> dict[str
     arguments = [a for function in functions for a in function.arguments]
     judged = [f for f in functions if _results(f)]
     _ = module.test_states  # made once, before there are copies of this process
-    allowed = spread(lambda function: _allowed(module, function), judged)
+    allowed = parallel_map(lambda function: _allowed(module, function), judged)
     return {
         "zero": literal(0.0, c.scalar),
         "step": literal(STEP, c.scalar),

@@ -13,7 +13,7 @@ from symgen.languages.c.options import COptions, Release
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.syntax import comment, numbers, status_text, string
 from symgen.languages.conventions import ROWS, WIDTH, convention_lines, listed
-from symgen.languages.describe import descriptions, laid_out, tables
+from symgen.languages.describe import descriptions, packed, tables
 from symgen.languages.module import Module
 
 CALLS: Final = (
@@ -47,7 +47,7 @@ def variables(module: Module, functions: Sequence[CFunction]) -> dict[str, Any]:
         **shared_variables(module),
         "functions": functions,
         "controllers": controllers(module, functions),
-        "layouts": laid_out(descriptions(module)),
+        "layouts": packed(descriptions(module)),
         "conventions": convention_lines(module, ROWS, CALLS, *header_notes(module)),
         "tables": tables(module, comment),
         "string": string,

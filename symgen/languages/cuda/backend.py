@@ -29,7 +29,7 @@ from symgen.languages.conventions import convention_lines, listed
 from symgen.languages.cpp.backend import FLAGS as CPP
 from symgen.languages.cpp.backend import compiler
 from symgen.languages.cuda.phases import ThreadFunction
-from symgen.languages.describe import Argument, FunctionDescription, descriptions, laid_out, tables
+from symgen.languages.describe import Argument, FunctionDescription, descriptions, packed, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.external_runner import (
     ExternalRunner,
@@ -175,7 +175,7 @@ def _context(module: Module) -> dict[str, Any]:
         "threads": THREADS,
         "largest": literal(LARGEST[c.scalar], c.scalar),
         "numbers": lambda values: numbers(values, c.scalar),
-        "layouts": laid_out(descriptions(module)),
+        "layouts": packed(descriptions(module)),
         "shared_names": dict.fromkeys(a.name for f in kernels for a in f.shared),
         "failure": status_text(bool(module.robot.model.closures)),
         "zero": literal(0.0, c.scalar),

@@ -40,7 +40,7 @@ from symgen.proof.states import States, Term, decimals, with_unit_quaternions
 
 UNIT_MOMENTS = "the reference dynamics with unit moments of the bodies"
 DISC, ROUND = MOMENTS.index("J"), MOMENTS.index("Jo")
-MISSING: Final = 1e-6
+MAX_OMITTED: Final = 1e-6
 """The part of the largest entry of a regressor that base parameters may leave out."""
 
 
@@ -52,20 +52,22 @@ def keys_of(x: States) -> tuple[Key, ...]:
 def by_moments(term: Term, x: States) -> DecimalArray:
     """The values of a term where one of the base parameters is 1 and all else massless, the last
     axis."""
-    bare, keys = massless(x), keys_of(x)
+    massless_states, keys = massless(x), keys_of(x)
     bodies = dict.fromkeys(i for i, _ in keys)
-    parts = [_of_body(term, bare, i, [k for j, k in keys if j == i]) for i in bodies]
+    parts = [_of_body(term, massless_states, i, [k for j, k in keys if j == i]) for i in bodies]
     return np.concatenate(parts, axis=-1)
 
 
-def _of_body(term: Term, bare: States, i: int, moments: Sequence[int]) -> DecimalArray:
+def _of_body(term: Term, massless_states: States, i: int, moments: Sequence[int]) -> DecimalArray:
     """The values of a term for unit moments of one body, in its canonical frame."""
-    rows = dict(zip(moments, unit_columns(bare, len(moments)), strict=True))
-    part = bare.mechanism.part(i)
-    frame = _on_axis(frame_of(canonical_frames(bare.robot.lumped)[i - 1].pose, Decimal), part)
-    solid, solids = ReferenceLink("", frame, _ten(rows)), part.links
-    with_solid = with_part(bare, i, len(moments), links=(*solids, solid))
-    return np.moveaxis(term(with_solid), 0, -1)
+    rows = dict(zip(moments, unit_columns(massless_states, len(moments)), strict=True))
+    part = massless_states.mechanism.part(i)
+    frame = _on_axis(
+        frame_of(canonical_frames(massless_states.robot.lumped)[i - 1].pose, Decimal), part
+    )
+    unit, links = ReferenceLink("", frame, _inertial_parameters(rows)), part.links
+    with_unit = with_part(massless_states, i, len(moments), links=(*links, unit))
+    return np.moveaxis(term(with_unit), 0, -1)
 
 
 def _on_axis(frame: Frame, part: ReferenceBody) -> Frame:
@@ -77,9 +79,10 @@ def _on_axis(frame: Frame, part: ReferenceBody) -> Frame:
     return Frame(transpose((x, z.cross(x), z)), place)
 
 
-def _ten(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:
-    """The usual ten from moments by their place in MOMENTS: I = tr(S) 1 - S. A rotor's inertia
-    about its axis is that of a flat disc, inertia about all axes that of a ball."""
+def _inertial_parameters(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:
+    """The ten inertial parameters from moments by their place in MOMENTS: I = tr(S) 1 - S. A
+    rotor's inertia about its axis is that of a flat disc, inertia about all axes that of a
+    ball."""
     disc, ball = (rows[k] * Decimal("0.5") if k in rows else ZERO for k in (DISC, ROUND))
     m, hx, hy, hz, xx, xy, xz, yy, yz, zz = (rows.get(k, ZERO) for k in range(10))
     xx, yy, zz = xx + disc + ball, yy + disc + ball, zz + ball
@@ -97,9 +100,9 @@ def slotine_li_base_regressor(x: States) -> DecimalArray:
     """Y_rb, n x b: the regressor of M q̈_r + C q̇_r + g in base parameters."""
 
     def passive(y: States) -> DecimalArray:
-        r, rr, v = (y.given[k][..., None, :] for k in ("qd_r", "qdd_r", "qd"))
-        c = (symbols(y) * v[..., None, :]).sum(-1)
-        return (mass(y) * rr).sum(-1) + (c * r).sum(-1) + tau(y.put(qd=None, qdd=None))
+        qd_r, qdd_r, qd = (y.given[k][..., None, :] for k in ("qd_r", "qdd_r", "qd"))
+        c = (symbols(y) * qd[..., None, :]).sum(-1)
+        return (mass(y) * qdd_r).sum(-1) + (c * qd_r).sum(-1) + tau(y.put(qd=None, qdd=None))
 
     return with_passive(by_moments(passive, x), x)
 
@@ -115,17 +118,17 @@ def grouping(x: States) -> DecimalArray:
     there is none, or more than one."""
     n, count = x.n, len(keys_of(x))
     states = _random(x, 3 + 3 * count // (2 * n))
-    part, by_tens = (
+    part, regressor = (
         f(tau, states).reshape(states.shape[0] * n, -1) for f in (by_moments, by_parameters)
     )
-    felt = by_tens.astype(bool).any(axis=0)  # no equations for parameters that move nothing
-    factors = np.full((part.shape[1], by_tens.shape[1]), Decimal(0), object)
+    nonzero = regressor.astype(bool).any(axis=0)  # no equations for parameters that move nothing
+    factors = np.full((part.shape[1], regressor.shape[1]), Decimal(0), object)
     try:
-        factors[:, felt] = solve(_product(part, part), _product(part, by_tens[:, felt]))
+        factors[:, nonzero] = solve(_product(part, part), _product(part, regressor[:, nonzero]))
     except ArithmeticError as error:
         raise LawError("the base parameters are not independent") from error
-    by_found, wanted = part.astype(float) @ factors.astype(float), by_tens.astype(float)
-    if np.abs(by_found - wanted).max(initial=0.0) > MISSING * np.abs(wanted).max(initial=0.0):
+    predicted, wanted = part.astype(float) @ factors.astype(float), regressor.astype(float)
+    if np.abs(predicted - wanted).max(initial=0.0) > MAX_OMITTED * np.abs(wanted).max(initial=0.0):
         raise LawError("the base parameters omit parameters that affect the forces")
     return factors
 
