@@ -45,6 +45,8 @@ JACKKNIFE_PARTS: Final = 12
 DRIVE_UNKNOWNS: Final = 5
 """Unknowns of each drive beside its gain: viscous and Coulomb friction, offset, rotor, and friction
 in proportion to the load."""
+LOAD_UNKNOWNS: Final = 9
+"""Unknowns of the load beside its mass: first moments and inertia."""
 LOAD_ITERATIONS: Final = 3
 """How often the logs are read: the load that friction grows with is that of the pass before."""
 BLOCK_ROWS: Final = 512
@@ -81,8 +83,8 @@ class GainEquations:
 
     @property
     def size(self) -> int:
-        """Unknowns beside gains: base parameters, drives, and nine of the load."""
-        return len(self.mapping) + DRIVE_UNKNOWNS * self.base.shape[0] + 9
+        """Unknowns beside gains: base parameters, drives and load."""
+        return len(self.mapping) + DRIVE_UNKNOWNS * self.base.shape[0] + LOAD_UNKNOWNS
 
     def products(self, samples: Samples, fastest: Numbers, loaded: bool) -> Numbers:
         """Of each joint, the products (n x (p + 2) x (p + 2)) of rows [A_j, L_j of the mass,
@@ -93,7 +95,7 @@ class GainEquations:
         rows[:, :, :b] = self.base(q, qd, qdd)
         if loaded:
             load = self.standard(q, qd, qdd)[:, :, self.first : self.first + 10]
-            rows[:, :, self.size - 9 : self.size] = load[:, :, 1:]
+            rows[:, :, self.size - LOAD_UNKNOWNS : self.size] = load[:, :, 1:]
             rows[:, :, self.size] = load[:, :, 0]
         force = np.zeros_like(qd)
         if self.load is not None:
@@ -136,7 +138,7 @@ def gains(
         ]
         gram = np.sum(parts, axis=0)
         values, residuals, others = solved(gram, mass)
-        others[len(equations.mapping) : equations.size - 9] = 0.0
+        others[len(equations.mapping) : equations.size - LOAD_UNKNOWNS] = 0.0
         equations = replace(equations, load=others)
     replicates = np.array([solved(gram - part, mass, values)[0] for part in parts])
     share = (len(parts) - 1) / len(parts)
