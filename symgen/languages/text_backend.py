@@ -63,7 +63,14 @@ class TextBackend:
     """Makes blocks of lines of a body that has no limit of variables."""
 
     def context(self, module: Module) -> dict[str, Any]:
-        """The variables of the templates of every such language."""
+        """The variables of the templates of every such language.
+
+        A template prints `conventions`, `tables` and `legend` as comments, and for each of
+        `functions` its head, its documentation and its `blocks` in `bodies`. Before the blocks, it
+        fills outputs that have `zeros` and makes the array `work`. After them, it refuses
+        `reciprocals` that are not positive and finite, if the function has `pivots`. It defines the
+        index function of each of `layouts`, and the parameters of the file if the module has
+        `regroup`."""
         described = descriptions(module)
         bodies = parallel_map(self.printed, described)
         names = [name for body in bodies for name in body.names]
