@@ -26,7 +26,7 @@ from typing import Any
 from symgen.languages.c.options import TARGETS
 from tests.support.tools import ROOT
 
-FILE = re.compile(r"\s*(?:/\*|//|#|%|--|;|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
+FILE = re.compile(r"\s*(?:/\*|//|#|%|--|;|!|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
 PATIENCE = 300
 """Seconds after which a command has failed."""
 TOOLS = (
