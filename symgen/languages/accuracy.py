@@ -115,7 +115,8 @@ class Accuracy:
         were made in double precision) unless that is more than such an origin explains, and what
         rounding the reference takes; and of the largest entry what two errors make together, which
         is all there is of the square of what is zero but for rounding. Of a function with loops
-        over bodies it is the stated number of roundings of the largest entry."""
+        over bodies it is the stated number of roundings of the largest entry, of a single number of
+        the largest in any state."""
         if isinstance(program, LoopProgram):
             return {name: self._by_largest(program, x) for name, x in wanted.items()}
         bounds = self.bounds(program)
@@ -144,7 +145,8 @@ class Accuracy:
     def _by_largest(self, program: LoopProgram, wanted: Any) -> Numbers:
         rows = np.array(wanted, float)
         flat = rows.reshape(len(rows), -1)
-        largest = np.abs(flat).max(axis=1, keepdims=True, initial=0.0)
+        single = flat.shape[1] == 1  # an energy, whose terms may cancel in a state
+        largest = np.abs(flat).max(axis=None if single else 1, keepdims=True, initial=0.0)
         angles = np.abs(np.array(self.states["q"], float)).max(axis=1, keepdims=True)
         growth = program.growth * np.maximum(1.0, angles / TURN)  # of other code: sums of angles
         return np.broadcast_to(growth * ROUNDOFF[self.scalar] * largest, flat.shape)

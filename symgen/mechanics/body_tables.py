@@ -7,6 +7,7 @@ run of columns; the base has the column behind the last."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import ClassVar, Final
 
 import numpy as np
@@ -230,6 +231,21 @@ class BodyTables:
         about = inertia - m * (centre @ centre * np.eye(3) - np.outer(centre, centre))
         turned = self._axes[i].T @ about @ self._axes[i]
         return np.array([m, *(self._axes[i].T @ centre), *turned[np.triu_indices(3)]])
+
+    @property
+    def mass(self) -> float:
+        """The mass of all moving links (kg)."""
+        return fsum(self.masses[0])
+
+    def frame(self, link: str) -> tuple[int, list[list[float]], list[float]]:
+        """The column of the body that carries a link, and the rotation and place of the link's
+        frame in the body's."""
+        bodies = [(0, self.model.base), *enumerate((b.links for b in self.model.bodies), 1)]
+        body, pose = next((i, x.pose) for i, links in bodies for x in links if x.name == link)
+        axes = self._axes[body].T
+        column = self.bodies.index(body) if body else self.n
+        turn, place = axes @ np.array(pose.rotation), axes @ np.array(pose.position)
+        return column, turn.tolist(), place.tolist()
 
     def _columns(self, rows: list[Numbers], size: int) -> Numbers:
         table = np.zeros((size, self.columns))

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from symgen.algorithms.factors import coupled_mass_matrix
-from symgen.algorithms.registry import INPUTS
+from symgen.algorithms.registry import INPUTS, Quantity
 from symgen.compiler.program import LoopProgram
 from symgen.errors import OptionError
 from symgen.mechanics.body_tables import BodyTables, unsupported
@@ -29,32 +29,65 @@ NOTHING: Final = (0, 0, 0, 0)
 @dataclass(frozen=True)
 class LoopCost:
     """The operations of a quantity: for each column, each coordinate, each pair of a coordinate and
-    one that it moves, and each coordinate in a block of columns of a solution. `compared` is the
-    formulation that results are compared with."""
+    one that it moves, each coordinate in a block of columns of a solution, and each coordinate that
+    moves a link. `compared` is the formulation that results are compared with."""
 
     compared: str
     column: Terms
     coordinate: Terms
     pair: Terms = NOTHING
     block: Terms = NOTHING
+    path: Terms = NOTHING
 
-    def operations(self, tables: BodyTables) -> dict[str, int]:
+    def operations(self, tables: BodyTables, path: int) -> dict[str, int]:
         """The operations for a robot; those where a tree branches, of slides and of a floating base
         are left out, a few percent."""
         n = tables.n
-        numbers = (tables.columns, n, tables.outer, -(-n // tables.block) * n)
-        terms = zip(self.column, self.coordinate, self.pair, self.block, strict=True)
+        numbers = (tables.columns, n, tables.outer, -(-n // tables.block) * n, path)
+        terms = zip(self.column, self.coordinate, self.pair, self.block, self.path, strict=True)
         totals = [sum(a * b for a, b in zip(numbers, row, strict=True)) for row in terms]
         return dict(zip(COUNTED, totals, strict=True))
 
 
 NEWTON_EULER: Final = "newton_euler/minimal"
 DERIVATIVES: Final = "derivatives/minimal"
+KINEMATICS: Final = "kinematics/whole"
+TASK_SPACE: Final = "task_space/whole"
+
+SUMS: Final = {
+    "kinetic_energy": LoopCost("energies/minimal", (75, 120, 0, 2), (39, 42, 0, 0)),
+    "potential_energy": LoopCost("energies/whole", (9, 18, 0, 2), (39, 48, 0, 0)),
+    "com": LoopCost("energies/whole", (9, 18, 0, 2), (39, 48, 0, 0)),
+    "com_jacobian": LoopCost("energies/whole", (70, 114, 0, 2), (45, 39, 0, 0)),
+    "centroidal_momentum_matrix": LoopCost("energies/whole", (70, 114, 0, 2), (51, 42, 0, 0)),
+    "momentum": LoopCost("energies/minimal", (75, 120, 0, 2), (39, 36, 0, 0)),
+}
+"""The quantities that are sums over bodies."""
+
+_OF_AXES: Final = {
+    "jacobian": LoopCost(KINEMATICS, (9, 18, 0, 2), (27, 36, 0, 0), path=(18, 24, 0, 0)),
+    "velocity": LoopCost(TASK_SPACE, (9, 24, 0, 2), (33, 36, 0, 0)),
+    "acceleration": LoopCost(TASK_SPACE, (27, 54, 0, 2), (39, 36, 0, 0)),
+    "jacobian_rate": LoopCost(KINEMATICS, (21, 48, 0, 2), (39, 36, 0, 0)),
+}
+FRAMES: Final = {
+    "frame_pose": LoopCost(KINEMATICS, (9, 18, 0, 2), (27, 36, 0, 0)),
+    **{
+        f"frame_{name}_{axes}": cost
+        for name, cost in _OF_AXES.items()
+        for axes in ("body", "world", "aligned")
+    },
+    "frame_acceleration_classical": _OF_AXES["acceleration"],
+}
+"""The quantities of a link."""
 
 COSTS: Final = {
     "inverse_dynamics": LoopCost(NEWTON_EULER, (95, 135, 0, 2), (51, 48, 0, 0)),
     "bias": LoopCost(NEWTON_EULER, (95, 135, 0, 2), (45, 42, 0, 0)),
     "gravity": LoopCost(NEWTON_EULER, (26, 45, 0, 2), (33, 36, 0, 0)),
+    "coriolis_matrix": LoopCost(
+        "coriolis/minimal", (161, 250, 0, 2), (76, 42, 0, 0), (13, 15, 0, 0)
+    ),
     "mass_matrix": LoopCost("composite/minimal", (75, 114, 0, 2), (47, 48, 0, 0), (5, 6, 0, 0)),
     "inverse_dynamics_derivatives": LoopCost(
         DERIVATIVES, (317, 430, 0, 2), (100, 72, 0, 0), (36, 42, 0, 0)
@@ -65,8 +98,10 @@ COSTS: Final = {
     "forward_dynamics_derivatives": LoopCost(
         DERIVATIVES, (460, 643, 0, 4), (288, 241, 1, 0), (36, 42, 0, 0), (1104, 1152, 0, 0)
     ),
+    **SUMS,
+    **FRAMES,
 }
-"""The quantities that have such code."""
+"""The quantities that have such code; those of a link for each link."""
 
 SCALED: Final = 8
 """Margin on the condition number of the matrix with a diagonal of ones, by trial: results are
@@ -84,7 +119,11 @@ def loop_functions(robot: ParametricModel, functions: Sequence[FunctionRequest])
 
 def has_loops(wanted: FunctionRequest) -> bool:
     """Whether a function can have such code."""
-    return len(wanted.quantities) == 1 and wanted.quantities[0].name in COSTS
+    return len(wanted.quantities) == 1 and _stem(wanted.quantities[0]) in COSTS
+
+
+def _stem(quantity: Quantity) -> str:
+    return quantity.name.partition(":")[0]
 
 
 def _check_robot(robot: ParametricModel) -> None:
@@ -111,13 +150,17 @@ def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionReques
             f"can, one for each function, are {', '.join(COSTS)}"
         )
     (quantity,) = of_robot(robot, wanted.quantities)
-    cost = COSTS[quantity.name]
+    cost = COSTS[_stem(quantity)]
     formulation = next(f for f in quantity.formulations if f.name == cost.compared)
     regroup = robot.regroups[formulation.regrouping]
     sizes = dimensions(regroup)
     growth = float(ROUNDINGS * max(tables.depths))
     growth *= _condition(regroup.layout) if quantity.needs_inverse else 1.0
-    program = LoopProgram(cost.operations(tables), growth)
+    if quantity.link:
+        regroup.layout.link_frame(quantity.link)  # refused if there is none
+    column = tables.frame(quantity.link)[0] if quantity.link else tables.n
+    path = tables.depths[column] if column < tables.n else 0
+    program = LoopProgram(cost.operations(tables, path), growth)
     used = {*quantity.inputs, *read_by_option(robot, [quantity])}
     arrays = [program.input(name, INPUTS[name].sizes(sizes)) for name in INPUTS if name in used]
     outputs = [(out.name, out.sizes(sizes)) for out in quantity.outputs]

@@ -23,6 +23,7 @@ inline Num operator*(Num a, Num b) { ++counted[1]; return a.x * b.x; }
 inline Num operator/(Num a, Num b) { ++counted[2]; return a.x / b.x; }
 inline Num &operator+=(Num &a, Num b) { return a = a + b; }
 inline Num &operator-=(Num &a, Num b) { return a = a - b; }
+inline Num &operator*=(Num &a, Num b) { return a = a * b; }
 inline bool operator>(Num a, Num b) { return a.x > b.x; }
 inline bool operator<=(Num a, Num b) { return a.x <= b.x; }
 inline bool operator>=(Num a, Num b) { return a.x >= b.x; }
@@ -41,6 +42,10 @@ int main() {
     for (long k : counted) std::printf("%ld ", k);
 }
 """
+WITH_PLACE_OF_BASE = (
+    *("coriolis_matrix", "potential_energy", "momentum", "frame_pose:fr_foot"),
+    *("frame_jacobian_world:fr_foot", "frame_jacobian_rate_body:fr_foot"),
+)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +53,7 @@ int main() {
     [
         # Branches at a floating base
         ("quadruped", {"base": "floating", "quantities": ("forward_dynamics_derivatives",)}),
+        ("quadruped", {"base": "floating", "quantities": WITH_PLACE_OF_BASE}),
         # Fingers that slide
         ("panda", {"gravity": "runtime", "quantities": ("mass_matrix", "gravity", "bias")}),
         ("scara", {"trig": "libm", "scalar": "float", "quantities": ("forward_dynamics",)}),
@@ -83,6 +89,46 @@ def test_results_are_those_of_pinocchio():
     np.testing.assert_allclose(robot.forward_dynamics(q, qd, tau), qdd, rtol=0, atol=1e-9)
 
 
+def test_frames_energies_and_momenta_are_those_of_pinocchio():
+    pinocchio = oracle("pinocchio")
+    path, rng = str(ROBOTS / "humanoid25.urdf"), np.random.default_rng(1)
+    q, qd, qdd = rng.uniform(-1, 1, (3, 25))
+    sums = ("coriolis_matrix", "com", "com_jacobian", "centroidal_momentum_matrix")
+    axes = {"body": "LOCAL", "world": "WORLD", "aligned": "LOCAL_WORLD_ALIGNED"}
+    frames = [f"frame_jacobian_{a}:left_hand" for a in axes]
+    others = ("frame_velocity_body:left_hand", "frame_acceleration_classical:left_hand")
+    energies = ("kinetic_energy", "potential_energy")
+    robot = symgen.compile(path, *sums, *energies, *frames, *others, body_loops=True)
+    model = pinocchio.buildModelFromUrdf(path)
+    data, ours = model.createData(), symgen.Robot(path).velocities
+    order = np.array([ours.index(name) for name in list(model.names)[1:]])
+    state, hand = (q[order], qd[order], qdd[order]), model.getFrameId("left_hand")
+    pinocchio.forwardKinematics(model, data, *state)
+    pinocchio.computeAllTerms(model, data, *state[:2])
+    pinocchio.updateFramePlacements(model, data)
+    c = robot.coriolis_matrix(q, qd)
+    close(c[np.ix_(order, order)], pinocchio.computeCoriolisMatrix(model, data, *state[:2]))
+    close(robot.com(q), data.com[0])
+    close(robot.com_jacobian(q)[:, order], data.Jcom)
+    centroidal = pinocchio.computeCentroidalMap(model, model.createData(), state[0])
+    close(robot.centroidal_momentum_matrix(q)[:, order], centroidal)
+    close(robot.kinetic_energy(q, qd), data.kinetic_energy)
+    close(robot.potential_energy(q), data.potential_energy)
+    for name, frame in axes.items():
+        frame = getattr(pinocchio, frame)
+        wanted = pinocchio.getFrameJacobian(model, data, hand, frame)
+        close(getattr(robot, f"frame_jacobian_{name}_left_hand")(q)[:, order], wanted)
+    wanted = pinocchio.getFrameVelocity(model, data, hand, pinocchio.LOCAL)
+    close(robot.frame_velocity_body_left_hand(q, qd), wanted.vector)
+    wanted = pinocchio.getFrameClassicalAcceleration(model, data, hand, pinocchio.LOCAL)
+    close(robot.frame_acceleration_classical_left_hand(q, qd, qdd), wanted.vector)
+
+
+def close(got, wanted):
+    atol = 1e-12 * np.abs(wanted).max()
+    np.testing.assert_allclose(np.squeeze(got), np.squeeze(wanted), rtol=0, atol=atol)
+
+
 def test_operations_are_those_that_the_code_does(tmp_path):
     """The C, compiled with a type of numbers that counts."""
     path, name = ROBOTS / "humanoid25.urdf", "forward_dynamics_derivatives"
@@ -106,7 +152,8 @@ def test_operations_are_those_that_the_code_does(tmp_path):
 @pytest.mark.parametrize(
     ("robot", "options", "words"),
     [
-        ("ur5", {"quantities": ("regressor",)}, "regressor cannot be computed in loops"),
+        ("ur5", {"quantities": ("base_regressor",)}, "base_regressor cannot be computed in loops"),
+        ("ur5", {"quantities": ("frame_pose:hand",)}, "no link is called 'hand'"),
         ("ur5", {"controllers": ("computed_torque",)}, "computed_torque cannot be computed"),
         ("ur5", {"quantities": ("t=bias+mass_matrix",)}, "t cannot be computed in loops"),
         ("ur5", {"friction": "runtime:viscous"}, "--friction cannot be in loops"),

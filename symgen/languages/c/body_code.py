@@ -4,6 +4,7 @@
 from functools import lru_cache, partial
 from typing import Any, Final
 
+from symgen.algorithms.registry import Quantity
 from symgen.compiler.program import LoopProgram
 from symgen.languages.c.expressions import c_printer
 from symgen.languages.c.loops import c_function
@@ -14,11 +15,17 @@ from symgen.languages.describe import FunctionDescription
 from symgen.languages.module import Module
 from symgen.mechanics.body_tables import BodyTables
 from symgen.render import render
+from symgen.tracing.body_loops import FRAMES, SUMS
 
 SYMMETRIC: Final = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
 """The places of the entries of a symmetric matrix among its upper ones."""
 
-TEMPLATES: Final = {"gravity": "inverse_dynamics", "bias": "inverse_dynamics"}
+TEMPLATES: Final = {
+    "gravity": "inverse_dynamics",
+    "bias": "inverse_dynamics",
+    **dict.fromkeys(SUMS, "sums"),
+    **dict.fromkeys(FRAMES, "frame"),
+}
 """The templates of quantities that have another's."""
 
 
@@ -37,9 +44,14 @@ def function_in_c(module: Module, d: FunctionDescription) -> CFunction:
 
 def template_of(function: CFunction) -> str:
     """The template of the body of a function."""
+    stem = quantity_of(function).name.partition(":")[0]
+    return f"c/bodies/{TEMPLATES.get(stem, stem)}.jinja"
+
+
+def quantity_of(function: CFunction) -> Quantity:
+    """The quantity of a function that is loops over bodies."""
     traced = next(f for f in function.module.functions if f.name == function.d.name)
-    quantity = traced.quantities[0].name
-    return f"c/bodies/{TEMPLATES.get(quantity, quantity)}.jinja"
+    return traced.quantities[0]
 
 
 def body_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:

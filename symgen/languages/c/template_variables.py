@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, Final
 
+from symgen.languages.c.body_code import quantity_of, template_of
 from symgen.languages.c.body_code import tables as body_tables
-from symgen.languages.c.body_code import template_of
 from symgen.languages.c.constants import LARGEST_MACROS, information
 from symgen.languages.c.controller_code import controllers
 from symgen.languages.c.header_notes import header_notes
@@ -38,6 +38,7 @@ def shared_variables(module: Module) -> dict[str, Any]:
         "largest": LARGEST_MACROS[module[COptions].scalar],
         "bodies": body_tables(module),
         "body_template": template_of,
+        "loop_quantity": quantity_of,
     }
 
 
