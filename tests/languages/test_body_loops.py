@@ -103,7 +103,6 @@ def test_frames_energies_and_momenta_are_those_of_pinocchio():
     data, ours = model.createData(), symgen.Robot(path).velocities
     order = np.array([ours.index(name) for name in list(model.names)[1:]])
     state, hand = (q[order], qd[order], qdd[order]), model.getFrameId("left_hand")
-    pinocchio.forwardKinematics(model, data, *state)
     pinocchio.computeAllTerms(model, data, *state[:2])
     pinocchio.updateFramePlacements(model, data)
     c = robot.coriolis_matrix(q, qd)
@@ -118,6 +117,7 @@ def test_frames_energies_and_momenta_are_those_of_pinocchio():
         frame = getattr(pinocchio, frame)
         wanted = pinocchio.getFrameJacobian(model, data, hand, frame)
         close(getattr(robot, f"frame_jacobian_{name}_left_hand")(q)[:, order], wanted)
+    pinocchio.forwardKinematics(model, data, *state)
     wanted = pinocchio.getFrameVelocity(model, data, hand, pinocchio.LOCAL)
     close(robot.frame_velocity_body_left_hand(q, qd), wanted.vector)
     wanted = pinocchio.getFrameClassicalAcceleration(model, data, hand, pinocchio.LOCAL)
