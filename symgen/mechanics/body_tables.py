@@ -4,7 +4,7 @@ loops over the bodies reads.
 Every body has a frame whose z axis is that of its joint. Columns are ordered so that a subtree is a
 run of columns; the base has the column behind the last."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
@@ -14,10 +14,11 @@ import numpy as np
 
 from symgen.mechanics.coordinate_map import CouplingTerm
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joint_forces import JointForce
 from symgen.mechanics.joints.standard_joints import default_second_axis
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.pose import Pose, Triple
-from symgen.numbers.scalar import plain
+from symgen.numbers.scalar import Scalar, plain
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
@@ -32,9 +33,11 @@ def unsupported(model: RigidBodyModel) -> str:
     coupling = coupling_of(model)
     if model.closures:
         return "closed loops"
-    if any(body.spin for body in model.bodies):
-        return "rotors and armature"
+    if any(body.joint.type.is_rotor and not _is_armature(model, body) for body in model.bodies):
+        return "rotors that turn by themselves, and the armature of a floating base,"
     for body, drive in zip(model.bodies, coupling.drives, strict=True):
+        if body.joint.type.is_rotor:
+            continue
         if drive.offset or drive.terms != (
             CouplingTerm(drive.velocity_index, drive.position_index),
         ):
@@ -45,10 +48,21 @@ def unsupported(model: RigidBodyModel) -> str:
     return f"link '{shown(heavy[0].name)}' without mass that has a first moment" if heavy else ""
 
 
+def _is_armature(model: RigidBodyModel, body: Body) -> bool:
+    """Whether a rotor is a number that is added to the diagonal of M."""
+    terms = body.follows.terms if body.follows else ()
+    return (
+        body.joint.kind == "armature"
+        and len(terms) == 1
+        and model.body(terms[0][0]).follows is None
+    )
+
+
 def _is_only_root(model: RigidBodyModel, body: Body) -> bool:
     """Whether a body belongs to the joint that carries all others, at rest in root axes."""
-    first = model.body(model.children(0)[0])
-    return len(model.children(0)) == 1 and first.joint == body.joint and first.pose == Pose()
+    roots = [i for i in model.children(0) if not model.body(i).joint.type.is_rotor]
+    first = model.body(roots[0])
+    return len(roots) == 1 and first.joint == body.joint and first.pose == Pose()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +70,8 @@ class BodyTables:
     """The tables of a robot that `unsupported` has no words for."""
 
     model: RigidBodyModel
+    forces: tuple[JointForce, ...] = ()
+    """Friction and springs of each body's joint; empty for none."""
     lanes: ClassVar[int] = LANES
     block: ClassVar[int] = 2 * LANES
     """Columns of matrices that are solved together."""
@@ -73,7 +89,8 @@ class BodyTables:
         waiting = [0]
         while waiting:
             i = waiting.pop()
-            waiting += reversed(self.model.children(i))
+            children = reversed(self.model.children(i))
+            waiting += [k for k in children if not self.model.body(k).joint.type.is_rotor]
             if i:
                 yield i
 
@@ -83,7 +100,7 @@ class BodyTables:
     @property
     def n(self) -> int:
         """The number of coordinates."""
-        return self.model.size
+        return self.model.dof
 
     @property
     def columns(self) -> int:
@@ -231,6 +248,33 @@ class BodyTables:
         about = inertia - m * (centre @ centre * np.eye(3) - np.outer(centre, centre))
         turned = self._axes[i].T @ about @ self._axes[i]
         return np.array([m, *(self._axes[i].T @ centre), *turned[np.triu_indices(3)]])
+
+    @cached_property
+    def armature(self) -> list[float]:
+        """What the rotors add to the diagonal of M (kg m² or kg); empty if there are none."""
+        row = [0.0] * self.columns
+        for rotor in (body for body in self.model.bodies if body.joint.type.is_rotor):
+            ((leader, by),) = rotor.follows.terms if rotor.follows else ()
+            row[self.bodies.index(leader)] += rotor.spin * by * by
+        return row if any(row) else []
+
+    @cached_property
+    def passive(self) -> dict[str, list[float]]:
+        """The coefficients of friction and springs by column, law to row."""
+        laws = dict.fromkeys(law for force in self.forces for law in force.coefficients)
+        return {law: self._row([f.coefficients.get(law) for f in self.forces]) for law in laws}
+
+    @property
+    def coefficients(self) -> dict[str, list[float]]:
+        """The tables of armature, friction and springs that the robot has, by name."""
+        rows = {"armature": self.armature} if self.armature else {}
+        if "stiffness" in self.passive:
+            rows["reference"] = self._row([f.shape.get("reference") for f in self.forces])
+        return rows | self.passive
+
+    def _row(self, of_bodies: Sequence[Scalar | None]) -> list[float]:
+        row = [plain(of_bodies[i - 1] or 0.0) for i in self.bodies]
+        return row + [0.0] * (self.columns - self.n)
 
     @property
     def mass(self) -> float:

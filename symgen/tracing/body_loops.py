@@ -49,6 +49,9 @@ class LoopCost:
         return dict(zip(COUNTED, totals, strict=True))
 
 
+SIMPLE: Final = ("viscous", "coulomb", "offset")
+"""The laws of friction that such code has."""
+
 NEWTON_EULER: Final = "newton_euler/minimal"
 DERIVATIVES: Final = "derivatives/minimal"
 KINEMATICS: Final = "kinematics/whole"
@@ -113,8 +116,16 @@ ROUNDINGS: Final = 16
 def loop_functions(robot: ParametricModel, functions: Sequence[FunctionRequest]) -> list[Function]:
     """The functions with loops over bodies. Raises OptionError for what these do not support."""
     _check_robot(robot)
-    tables = BodyTables(robot.model)
+    tables = body_tables(robot)
     return [_function(robot, tables, wanted) for wanted in functions]
+
+
+def body_tables(robot: ParametricModel) -> BodyTables:
+    """The tables of a robot that has them."""
+    felt = robot.friction or robot.springs
+    return BodyTables(
+        robot.model, tuple(robot.joint_forces(("friction", "springs"), {})) if felt else ()
+    )
 
 
 def has_loops(wanted: FunctionRequest) -> bool:
@@ -134,8 +145,10 @@ def _check_robot(robot: ParametricModel) -> None:
         "--parameters": robot.runtime,
         "--external-wrench": robot.wrenches,
         "--thruster": robot.thrusters,
-        "--friction": robot.friction,
-        "--springs": robot.springs,
+        **{f"--friction {law}": law not in SIMPLE for law in robot.friction},
+        "--friction runtime": robot.runtime_friction,
+        "--runtime-springs": robot.runtime_springs,
+        "--friction-width": any(map(robot.width, robot.model.bodies)) if robot.friction else 0,
         "--fluid": robot.fluid,
     }
     flag = next((name for name, value in asked.items() if value), None)

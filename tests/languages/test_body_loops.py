@@ -42,8 +42,22 @@ int main() {
     for (long k : counted) std::printf("%ld ", k);
 }
 """
+DRIVEN = ("forward_dynamics_derivatives", "inverse_dynamics", "potential_energy")
+FORCES = {"friction": "viscous,coulomb,offset", "springs": True}
+DRIVES = """
+[joints.fl_hip_joint]
+armature = 0.1
+viscous = 0.5
+coulomb = 0.3
+stiffness = 4.0
+reference = 0.2
+[joints.rr_calf_joint]
+armature = 0.2
+viscous = 0.7
+offset = 0.1
+"""
 WITH_PLACE_OF_BASE = (
-    *("coriolis_matrix", "potential_energy", "momentum", "frame_pose:fr_foot"),
+    *("coriolis_matrix", "momentum", "frame_pose:fr_foot"),
     *("frame_jacobian_world:fr_foot", "frame_jacobian_rate_body:fr_foot"),
 )
 
@@ -52,7 +66,7 @@ WITH_PLACE_OF_BASE = (
     ("robot", "options"),
     [
         # Branches at a floating base
-        ("quadruped", {"base": "floating", "quantities": ("forward_dynamics_derivatives",)}),
+        ("quadruped", {"base": "floating", "quantities": DRIVEN, **FORCES}),
         ("quadruped", {"base": "floating", "quantities": WITH_PLACE_OF_BASE}),
         # Fingers that slide
         ("panda", {"gravity": "runtime", "quantities": ("mass_matrix", "gravity", "bias")}),
@@ -60,6 +74,10 @@ WITH_PLACE_OF_BASE = (
     ],
 )
 def test_loops_have_the_values_of_the_laws_and_of_straight_line_code(tmp_path, robot, options):
+    if "friction" in options:
+        (tmp_path / "drives.toml").write_text(DRIVES)
+        options = options | {"actuators": tmp_path / "drives.toml"}
+    tmp_path = tmp_path / "module"
     symgen.generate(ROBOTS / f"{robot}.urdf", tmp_path, ["c"], body_loops=True, **options)
     checks = list(verify(tmp_path))
     assert [check.what for check in checks if not check.passed] == []
@@ -156,7 +174,8 @@ def test_operations_are_those_that_the_code_does(tmp_path):
         ("ur5", {"quantities": ("frame_pose:hand",)}, "no link is called 'hand'"),
         ("ur5", {"controllers": ("computed_torque",)}, "computed_torque cannot be computed"),
         ("ur5", {"quantities": ("t=bias+mass_matrix",)}, "t cannot be computed in loops"),
-        ("ur5", {"friction": "runtime:viscous"}, "--friction cannot be in loops"),
+        ("ur5", {"friction": "runtime:viscous"}, "--friction runtime cannot be in loops"),
+        ("ur5", {"friction": "runtime:asymmetric"}, "--friction asymmetric cannot be in loops"),
         ("ur5", {"parameters": "runtime"}, "--parameters cannot be in loops"),
         ("ur5", {"external_wrench": ("link6",)}, "--external-wrench cannot be in loops"),
         ("ur5", {"batch": "8"}, "--body-loops and --batch"),

@@ -15,7 +15,7 @@ from symgen.languages.describe import FunctionDescription
 from symgen.languages.module import Module
 from symgen.mechanics.body_tables import BodyTables
 from symgen.render import render
-from symgen.tracing.body_loops import FRAMES, SUMS
+from symgen.tracing.body_loops import FRAMES, SUMS, body_tables
 
 SYMMETRIC: Final = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
 """The places of the entries of a symmetric matrix among its upper ones."""
@@ -32,7 +32,7 @@ TEMPLATES: Final = {
 @lru_cache(maxsize=4)
 def tables(module: Module) -> BodyTables | None:
     """The tables of a module whose functions are loops over bodies, None for others."""
-    return BodyTables(module.robot.model) if module.is_looped else None
+    return body_tables(module.robot) if module.is_looped else None
 
 
 def function_in_c(module: Module, d: FunctionDescription) -> CFunction:
