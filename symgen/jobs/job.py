@@ -101,7 +101,7 @@ class Job:
         if EVERY not in options.quantities:
             return wanted
         named = {*options.quantities, *options.controllers}
-        can = has_loops if self[COptions].body_loops else partial(is_supported, robot)
+        can = partial(has_loops if self[COptions].body_loops else is_supported, robot)
         return [f for f in wanted if f.name in named or can(f)] or wanted
 
     def choice(self) -> dict[str, str]:

@@ -200,6 +200,11 @@ class BodyTables:
         of its own."""
         return sum(self.depths) - self.n + 21 * self.floating
 
+    @property
+    def triples(self) -> int:
+        """The number of three coordinates on a path, of which the first two may be equal."""
+        return sum(depth * (depth + 1) // 2 for depth in self.depths)
+
     @cached_property
     def slides(self) -> bool:
         """Whether a coordinate does anything else than turn its body by itself."""
@@ -275,6 +280,17 @@ class BodyTables:
     def _row(self, of_bodies: Sequence[Scalar | None]) -> list[float]:
         row = [plain(of_bodies[i - 1] or 0.0) for i in self.bodies]
         return row + [0.0] * (self.columns - self.n)
+
+    @cached_property
+    def blocks(self) -> list[int]:
+        """The place of each column among the bodies with links, -1 for none."""
+        placed = [i for i, body in enumerate(self.model.bodies, 1) if body.links]
+        return [placed.index(i) if i in placed else -1 for i in self.bodies]
+
+    @property
+    def link_axes(self) -> list[list[float]]:
+        """The rotation of the first link of each column in the axes of the body, row-major."""
+        return [self._axes[i].T.ravel().tolist() for i in self.bodies]
 
     @property
     def mass(self) -> float:

@@ -29,8 +29,9 @@ NOTHING: Final = (0, 0, 0, 0)
 @dataclass(frozen=True)
 class LoopCost:
     """The operations of a quantity: for each column, each coordinate, each pair of a coordinate and
-    one that it moves, each coordinate in a block of columns of a solution, and each coordinate that
-    moves a link. `compared` is the formulation that results are compared with."""
+    one that it moves, each coordinate in a block of columns of a solution, each coordinate that
+    moves a link, and three coordinates on a path. `compared` is the formulation that results are
+    compared with."""
 
     compared: str
     column: Terms
@@ -38,13 +39,16 @@ class LoopCost:
     pair: Terms = NOTHING
     block: Terms = NOTHING
     path: Terms = NOTHING
+    triple: Terms = NOTHING
 
     def operations(self, tables: BodyTables, path: int) -> dict[str, int]:
         """The operations for a robot; those where a tree branches, of slides and of a floating base
         are left out, a few percent."""
         n = tables.n
-        numbers = (tables.columns, n, tables.outer, -(-n // tables.block) * n, path)
-        terms = zip(self.column, self.coordinate, self.pair, self.block, self.path, strict=True)
+        blocks = -(-n // tables.block) * n
+        numbers = (tables.columns, n, tables.outer, blocks, path, tables.triples)
+        rows = (self.column, self.coordinate, self.pair, self.block, self.path, self.triple)
+        terms = zip(*rows, strict=True)
         totals = [sum(a * b for a, b in zip(numbers, row, strict=True)) for row in terms]
         return dict(zip(COUNTED, totals, strict=True))
 
@@ -91,6 +95,14 @@ COSTS: Final = {
     "coriolis_matrix": LoopCost(
         "coriolis/minimal", (161, 250, 0, 2), (76, 42, 0, 0), (13, 15, 0, 0)
     ),
+    "christoffel_symbols": LoopCost(
+        "christoffel/minimal",
+        (82, 127, 0, 2),
+        (71, 69, 0, 0),
+        (25, 33, 0, 0),
+        triple=(7, 9, 0, 0),
+    ),
+    "regressor": LoopCost("regressors/whole", (27, 54, 0, 2), (341, 438, 0, 0), (50, 60, 0, 0)),
     "mass_matrix": LoopCost("composite/minimal", (75, 114, 0, 2), (47, 48, 0, 0), (5, 6, 0, 0)),
     "inverse_dynamics_derivatives": LoopCost(
         DERIVATIVES, (317, 430, 0, 2), (100, 72, 0, 0), (36, 42, 0, 0)
@@ -109,6 +121,9 @@ COSTS: Final = {
 SCALED: Final = 8
 """Margin on the condition number of the matrix with a diagonal of ones, by trial: results are
 compared with the largest entry, and not coordinate by coordinate."""
+MANY: Final = 32
+"""``--quantity all`` has Christoffel symbols of robots with at most this many velocities: of 100
+there are half a million, which the self-test would state."""
 ROUNDINGS: Final = 16
 """An error of a result, in roundings of the largest entry, for each body on the longest path."""
 
@@ -128,9 +143,18 @@ def body_tables(robot: ParametricModel) -> BodyTables:
     )
 
 
-def has_loops(wanted: FunctionRequest) -> bool:
-    """Whether a function can have such code."""
-    return len(wanted.quantities) == 1 and _stem(wanted.quantities[0]) in COSTS
+def has_loops(robot: ParametricModel, wanted: FunctionRequest) -> bool:
+    """Whether a function of a robot can have such code and is not too large for ``--quantity
+    all``."""
+    if wanted.name == "regressor" and _has_columns_of_joints(robot):
+        return False
+    large = wanted.name == "christoffel_symbols" and robot.model.dof > MANY
+    return not large and len(wanted.quantities) == 1 and _stem(wanted.quantities[0]) in COSTS
+
+
+def _has_columns_of_joints(robot: ParametricModel) -> bool:
+    rotors = any(body.joint.type.is_rotor for body in robot.model.bodies)
+    return rotors or bool(robot.passive_kinds)
 
 
 def _stem(quantity: Quantity) -> str:
@@ -157,12 +181,17 @@ def _check_robot(robot: ParametricModel) -> None:
 
 
 def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionRequest) -> Function:
-    if not has_loops(wanted):
+    if len(wanted.quantities) != 1 or _stem(wanted.quantities[0]) not in COSTS:
         raise OptionError(
             f"{FLAG}: {wanted.name} cannot be computed in loops over bodies; the quantities that "
             f"can, one for each function, are {', '.join(COSTS)}"
         )
     (quantity,) = of_robot(robot, wanted.quantities)
+    if quantity.name == "regressor" and _has_columns_of_joints(robot):
+        raise OptionError(
+            f"{FLAG}: the regressor of armature, friction or springs cannot be computed in loops "
+            "over bodies; remove the option"
+        )
     cost = COSTS[_stem(quantity)]
     formulation = next(f for f in quantity.formulations if f.name == cost.compared)
     regroup = robot.regroups[formulation.regrouping]

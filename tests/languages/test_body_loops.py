@@ -111,7 +111,14 @@ def test_frames_energies_and_momenta_are_those_of_pinocchio():
     pinocchio = oracle("pinocchio")
     path, rng = str(ROBOTS / "humanoid25.urdf"), np.random.default_rng(1)
     q, qd, qdd = rng.uniform(-1, 1, (3, 25))
-    sums = ("coriolis_matrix", "com", "com_jacobian", "centroidal_momentum_matrix")
+    sums = (
+        "coriolis_matrix",
+        "christoffel_symbols",
+        "regressor",
+        "com",
+        "com_jacobian",
+        "centroidal_momentum_matrix",
+    )
     axes = {"body": "LOCAL", "world": "WORLD", "aligned": "LOCAL_WORLD_ALIGNED"}
     frames = [f"frame_jacobian_{a}:left_hand" for a in axes]
     others = ("frame_velocity_body:left_hand", "frame_acceleration_classical:left_hand")
@@ -125,6 +132,12 @@ def test_frames_energies_and_momenta_are_those_of_pinocchio():
     pinocchio.updateFramePlacements(model, data)
     c = robot.coriolis_matrix(q, qd)
     close(c[np.ix_(order, order)], pinocchio.computeCoriolisMatrix(model, data, *state[:2]))
+    packed, (row, column) = robot.christoffel_symbols(q), np.triu_indices(25)
+    weights = np.where(row == column, 1.0, 2.0) * qd[row] * qd[column]
+    close(packed.reshape(25, -1) @ weights, c @ qd)
+    wanted = pinocchio.computeJointTorqueRegressor(model, data, *state).reshape(25, 25, 10)
+    theirs = wanted[:, :, [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]  # Ixz before Iyy
+    close(robot.regressor(q, qd, qdd).reshape(25, 25, 10)[np.ix_(order, order)], theirs)
     close(robot.com(q), data.com[0])
     close(robot.com_jacobian(q)[:, order], data.Jcom)
     centroidal = pinocchio.computeCentroidalMap(model, model.createData(), state[0])
@@ -178,6 +191,7 @@ def test_operations_are_those_that_the_code_does(tmp_path):
         ("ur5", {"friction": "runtime:asymmetric"}, "--friction asymmetric cannot be in loops"),
         ("ur5", {"parameters": "runtime"}, "--parameters cannot be in loops"),
         ("ur5", {"external_wrench": ("link6",)}, "--external-wrench cannot be in loops"),
+        ("ur5", {"friction": "viscous", "quantities": ("regressor",)}, "the regressor of armature"),
         ("ur5", {"batch": "8"}, "--body-loops and --batch"),
         ("ur5", {"zeros": "once"}, "--body-loops and --zeros once"),
         ("ur5", {"chunk": 50}, "--body-loops and --chunk 50"),
