@@ -8,7 +8,7 @@ from symgen.numbers.scalar import sum_in_order
 SYMGEN = Path(__file__).parents[2] / "symgen"
 PACKAGES = ("algorithms", "mechanics", "numbers")
 COUNTS = {
-    "body_tables.py": 1,
+    "body_tables.py": 2,
     "forward_dynamics.py": 1,
     "inertia_checks.py": 5,
     "canonical_frames.py": 1,
