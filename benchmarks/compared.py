@@ -2,7 +2,8 @@
 in every language, beside the C.
 
 Each language runs its functions at the same random states as the C, which is compiled with the
-sines of the C library. A run may do a part: the table in docs/languages/index.md keeps the other
+sines of the C library. Packages for PyTorch are made without derivatives, which are not compared and
+take most of the time to compile. A run may do a part: the table in docs/languages/index.md keeps the other
 cells. Modules, and what the C gives, are kept in build/compared, which is to be emptied when the
 compiler has changed.
 
@@ -16,7 +17,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -41,6 +42,7 @@ from symgen.languages.jax.backend import native, pure
 from symgen.languages.matlab.backend import FUNCTIONS, GATEWAY
 from symgen.languages.module import Module
 from symgen.languages.rust.backend import RUST_RUNNER
+from symgen.languages.torch.backend import files as torch_files
 from symgen.languages.torch.backend import operators
 from symgen.languages.verification import Arrays, VerificationTarget, error_ratio, inputs
 from symgen.native.compiler import workspace
@@ -90,6 +92,8 @@ class Way:
     """Whether it calls the C beside its files."""
     only: str = ""
     """The function that it has, if it has only one; it then writes its files itself."""
+    files: Callable[[Module], dict[str, str]] | None = None
+    """What writes its files, if it is not the language's own function."""
 
 
 def fixed(outside: ExternalRunner) -> Callable[[Module], ExternalRunner]:
@@ -110,7 +114,7 @@ WAYS: Final = {
     "casadi-c": Way("CasADi, the external functions", "casadi", external),
     "jax": Way("JAX", "jax", pure),
     "jax-c": Way("JAX, through C", "jax", native),
-    "torch": Way("Torch", "torch", operators),
+    "torch": Way("Torch", "torch", operators, files=partial(torch_files, orders=0)),
     "fmu": Way("FMU", "c", fixed(FMU_RUNNER), only=FUNCTION),
 }
 
@@ -173,7 +177,7 @@ class Robot:
         """A language beside the C."""
         module = self.of(way.scalar)
         with workspace() as folder:
-            made = {} if way.only else LANGUAGES[way.language].files(module)
+            made = {} if way.only else (way.files or LANGUAGES[way.language].files)(module)
             made |= code_files(module) if way.with_c else {}
             _write(made, folder)
             target = VerificationTarget(folder, module, dict.fromkeys(made, ""), STATES)
@@ -334,6 +338,9 @@ def _compared(robots: Sequence[str], ways: Sequence[str]) -> None:
                 cell, far = row.cell, " TOO FAR" if row.worst > BOTH else ""
             except OptionError as error:
                 cell, far = REFUSED, f": {error}"
+            except RunnerError as error:
+                click.echo(f"{name}, {key}: {error}")
+                continue
             click.echo(f"{name}, {key}: {cell}{far}")
             if key in OF_PLUGINS:
                 continue

@@ -27,9 +27,10 @@ def package_name(module: Module) -> str:
     return f"{module.name}_torch"
 
 
-def files(module: Module) -> dict[str, str]:
-    """The package: operators, how the C is compiled, how it is installed, and the C."""
-    package, embedded = package_name(module), _embedded(module)
+def files(module: Module, orders: int = ORDERS) -> dict[str, str]:
+    """The package: operators with derivatives up to an order, how the C is compiled, how it is
+    installed, and the C."""
+    package, embedded = package_name(module), _embedded(module, orders)
     context = BACKEND.context(module) | {
         "package": package,
         "functions_with_derivatives": _with_derivatives(module, embedded),
@@ -53,10 +54,10 @@ def files(module: Module) -> dict[str, str]:
     return {f"{package}/{name}": text for name, text in texts.items()}
 
 
-def _embedded(module: Module) -> Module:
+def _embedded(module: Module, orders: int) -> Module:
     """The module whose C the package has: double precision, and what is fastest."""
     choices = module.choices.changed(scalar="double", zeros="always", batch=None, per_state=())
-    renamed = replace(module, name=package_name(module), choices=choices, vector_jacobians=ORDERS)
+    renamed = replace(module, name=package_name(module), choices=choices, vector_jacobians=orders)
     return with_performance_defaults(renamed)
 
 
@@ -66,9 +67,9 @@ def _with_derivatives(
     """Each function with its products of row vectors with Jacobians, those of the highest order
     first, and itself last."""
     described = {d.name: d for d in descriptions(embedded)}
+    orders = range(embedded.vector_jacobians, -1, -1)
     return [
-        (d, [described[d.name + k * VECTOR_JACOBIAN] for k in reversed(range(ORDERS + 1))])
-        for d in descriptions(module)
+        (d, [described[d.name + k * VECTOR_JACOBIAN] for k in orders]) for d in descriptions(module)
     ]
 
 
