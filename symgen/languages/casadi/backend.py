@@ -9,7 +9,7 @@ import numpy as np
 
 from symgen.languages.c.constants import LARGEST_MACROS
 from symgen.languages.c.expressions import trig_header
-from symgen.languages.c.options import COptions, Release
+from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import comment as c_comment
 from symgen.languages.c.syntax import literal, string
 from symgen.languages.casadi.external import shape_of
@@ -18,6 +18,7 @@ from symgen.languages.dialect import call, functions
 from symgen.languages.external_runner import ExternalRunner, Outputs, RunnerError, package_runner
 from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND as PYTHON
+from symgen.languages.python.backend import package_files
 from symgen.languages.verification import (
     Arrays,
     Check,
@@ -48,20 +49,9 @@ def files(module: Module) -> dict[str, str]:
         "shape": shape_of,
         "legend": replace(BACKEND, tests_pivots=True).context(module)["legend"],  # order of the C
     }
-    project = {
-        "package": folder,
-        "release": module[Release].module_version,
-        "framework": "CasADi",
-        "requirement": "casadi>=3.6",
-    }
-    texts = {
-        "__init__.py": render("casadi/package.py.jinja", **context),
-        "build.py": render(
-            "python/build.py.jinja", module=module, package=folder, headers="", without=WITHOUT
-        ),
-        "pyproject.toml": render("python/pyproject.toml.jinja", **project),
-        "py.typed": "",
-    }
+    texts = {"__init__.py": render("casadi/package.py.jinja", **context)}
+    facts = {"framework": "CasADi", "requirement": "casadi>=3.6", "without": WITHOUT}
+    texts |= package_files(module, folder, **facts)
     return {f"{folder}/{name}": text for name, text in (texts | _c(module)).items()}
 
 

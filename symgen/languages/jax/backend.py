@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from symgen.languages.c.options import Release, with_performance_defaults
+from symgen.languages.c.options import with_performance_defaults
 from symgen.languages.describe import (
     FunctionDescription,
     derivative_output,
@@ -16,7 +16,7 @@ from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.python.backend import BACKEND as PYTHON
-from symgen.languages.python.backend import python_tuple
+from symgen.languages.python.backend import package_files, python_tuple
 from symgen.languages.python.extension_source import states_files
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.languages.writer import Block, CodeLine, FunctionBody, Step, blocks
@@ -42,19 +42,13 @@ def files(module: Module) -> dict[str, str]:
         "package": package_name(module),
         "moves": {d.name: _move(module, d) for d in descriptions(module)},
         "tuple": python_tuple,
-        "headers": "jax",
-        "without": WITHOUT,
-        "release": module[Release].module_version,
-        "framework": "JAX",
-        "requirement": "jax>=0.6",
     }
     texts = {
         "__init__.py": render("jax/package.py.jinja", **context),
         "native.py": render("jax/native.py.jinja", **context),
-        "build.py": render("python/build.py.jinja", **context),
-        "pyproject.toml": render("python/pyproject.toml.jinja", **context),
-        "py.typed": "",
     }
+    facts = {"framework": "JAX", "requirement": "jax>=0.6", "without": WITHOUT, "headers": "jax"}
+    texts |= package_files(module, package_name(module), **facts)
     return {f"{package_name(module)}/{name}": text for name, text in (texts | _c(module)).items()}
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.compiler.passes import used_ops
+from symgen.languages.c.options import Release
 from symgen.languages.describe import (
     FunctionDescription,
 )
@@ -132,3 +133,13 @@ def _check(
     except Exception as error:
         return Check(claim, False, f"{type(error).__name__}: {error}")
     return Check(claim, share <= 2.0, format_error_ratio(share))  # both have errors
+
+
+def package_files(module: Module, package: str, **facts: Any) -> dict[str, str]:
+    """How a package is installed and how its C is compiled: the ``framework`` it is for, pip's
+    ``requirement`` for that, what works ``without`` a C compiler, the Python module that knows the
+    folder of more ``headers``, and the folders of its ``data``."""
+    context = {"module": module, "package": package, "headers": "", "data": ("c",)} | facts
+    context["release"] = module[Release].module_version
+    texts = {f: render(f"python/{f}.jinja", **context) for f in ("build.py", "pyproject.toml")}
+    return texts | {"py.typed": ""}

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.compiler.passes import counts
-from symgen.languages.c.options import ROBOT_INPUTS, Release, with_performance_defaults
+from symgen.languages.c.options import ROBOT_INPUTS, with_performance_defaults
 from symgen.languages.cuda.backend import kernel_files
 from symgen.languages.describe import VECTOR_JACOBIAN, Argument, FunctionDescription, descriptions
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
-from symgen.languages.python.backend import BACKEND, python_tuple
+from symgen.languages.python.backend import BACKEND, package_files, python_tuple
 from symgen.languages.python.extension_source import states_files
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.render import render
@@ -36,20 +36,13 @@ def files(module: Module, orders: int = ORDERS) -> dict[str, str]:
         "functions_with_derivatives": _with_derivatives(module, embedded),
         "count": lambda d: counts(d.program).total,
         "shapes": _shapes,
-        "release": module[Release].module_version,
-        "framework": "PyTorch",
-        "requirement": "torch>=2.6",
-        "headers": "",
-        "without": WITHOUT,
-        "kernels": True,
     }
     texts = {
         "__init__.py": render("torch/package.py.jinja", **context),
-        "build.py": render("python/build.py.jinja", **context),
-        "pyproject.toml": render("python/pyproject.toml.jinja", **context),
         "cuda.py": render("torch/cuda.py.jinja", **context),
-        "py.typed": "",
     }
+    facts = {"framework": "PyTorch", "requirement": "torch>=2.6", "without": WITHOUT}
+    texts |= package_files(module, package, **facts, data=("c", "kernels"))
     texts |= _c(embedded) | _kernels(embedded)
     return {f"{package}/{name}": text for name, text in texts.items()}
 
