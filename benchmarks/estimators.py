@@ -99,7 +99,6 @@ VARIANTS: Final = {
     "squares instead of the robust loss": Variant({"loss": "squares"}),
     "without the prior of the bodies": _of(IterativeEstimator, "_with_prior", _same),
     "without the prior of the laws": _of(iterative, "regularizer", _without_drives),
-    "one iteration": _of(iterative, "MAX_ITERATIONS", 1),
     "laws that depend on the load at every joint": _of(IterativeEstimator, "_movable", _same),
     "cut-off from the bandwidth alone": _of(cutoffs, "lower_cutoff", _constant(None)),
     "every sample instead of means": _of(LogReducer, "mean", _constant(1)),

@@ -77,7 +77,7 @@ class Context:
     def of(cls, model: DiagnosticModel, picked: Picked, names: Names, step: float) -> "Context":
         """The rows of a log as they are, without outliers."""
         trial = picked.trial()
-        off = np.abs(trial.measured - model.predicted(trial, model.score(trial).x))
+        off = np.abs(trial.measured - model.predicted(trial, model.score(trial)))
         size = np.sqrt(np.mean(trial.measured**2, axis=0))
         present = np.any(
             trial.measured, axis=1, keepdims=True

@@ -110,7 +110,7 @@ def _error(
     )
     off = np.zeros(len(squares))
     for part, (gram, right) in zip(parts, products, strict=True):
-        x = ridged(total[0] - gram, total[1] - right)
+        x = ridged(total[0] - gram, (total[1] - right)[:, None])[:, 0]
         off += np.sum((measured[part] - rows[part] @ x) ** 2, axis=0)
     return float(np.mean(np.log(np.maximum(off / squares, 1e-300))))
 

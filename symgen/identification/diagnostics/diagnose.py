@@ -1,7 +1,8 @@
 """Diagnoses a log: finds the changes that explain it far better than the log as it is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from symgen.identification.data.dataset import Reading
 from symgen.identification.data.log_file import LogError
 from symgen.identification.diagnostics.candidates import Candidate, Context, Names
 from symgen.identification.diagnostics.diagnostic_fit import DiagnosticModel, Picked, chosen
-from symgen.identification.diagnostics.hypotheses import HYPOTHESES, all_factor
+from symgen.identification.diagnostics.hypotheses import HYPOTHESES, Hypothesis, all_factor
 from symgen.identification.diagnostics.robot_hypotheses import gravity_sizes, payload
 from symgen.identification.diagnostics.thresholds import Thresholds
 from symgen.identification.diagnostics.velocity_consistency import kinematic_changes
@@ -21,6 +22,9 @@ from symgen.jobs.job import Job
 from symgen.text import shown
 
 DEFAULT: Final = Thresholds()
+
+Cure = tuple[float, Candidate, Hypothesis]
+"""The reduction of the cost, the change, and the row that it comes from."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,13 @@ def diagnosis(context: Context) -> Diagnosis:
     if common.trial is not context.trial:
         found.append(common)
         context = context.with_trial(common.trial)
+    rows: Iterable[Hypothesis] = HYPOTHESES
     for _ in range(0 if common.final else context.model.thresholds.most_changes):
-        cured = _cure(context)
+        cures = _cures(context, rows)
+        _, cured, _ = max(cures, key=itemgetter(0), default=(0.0, None, None))
         if cured is None or (cured.final and found):
             break
+        rows = dict.fromkeys(row for _, _, row in cures)  # those that explain something
         found.append(cured)
         context = context.with_trial(cured.trial)
         if cured.final:
@@ -104,20 +111,20 @@ def _of_all_forces(context: Context) -> Iterator[Candidate]:
         yield from payload(context)
 
 
-def _cure(context: Context) -> Candidate | None:
-    """The change that explains the log best, if it does so far better than no change."""
+def _cures(context: Context, rows: Iterable[Hypothesis]) -> list[Cure]:
+    """The changes that explain the log far better than no change."""
     limits, poor = context.model.thresholds, bool(context.unexplained_channels())
-    best: tuple[float, Candidate] | None = None
-    for row in HYPOTHESES:
+    found = list[Cure]()
+    for row in rows:
         if row.poor_only and not poor:
             continue
         least = row.least_gain(len(context.names.forces), limits)
         least = max(least, limits.least_gain_of_poor) if poor else least
         for candidate in row.tries(context):
             gain = context.score.cost - context.model.score(candidate.trial).cost
-            if gain > least and (best is None or gain > best[0]):
-                best = gain, candidate
-    return None if best is None else best[1]
+            if gain > least:
+                found.append((gain, candidate, row))
+    return found
 
 
 def _copies(context: Context) -> Iterator[str]:

@@ -29,10 +29,6 @@ SLOW: Final = 0.02
 the sign of its friction is not known."""
 RIDGE: Final = 1e-10
 """Added to the products of columns of unit length, for columns that nothing excites."""
-DRIVES: Final = 4
-"""Columns of each joint's drive: viscous, Coulomb, offset, rotor."""
-CHUNK: Final = 256
-"""Rows whose products are computed at a time, which stay in the cache."""
 LOOSE: Final = 10.0
 """The deviation of a loose body by the largest of all bodies."""
 REWEIGHTED: Final = 5
@@ -46,10 +42,11 @@ def chosen(reading: Reading) -> tuple[Samples, ...]:
 
 
 def ridged(gram: Numbers, right: Numbers) -> Numbers:
-    """The least-squares solution (p) from the products of columns (p x p) and those of columns and
-    measurements (p)."""
-    lengths = np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    scaled = gram / np.outer(lengths, lengths) + RIDGE * np.eye(len(gram))
+    """The least-squares solutions (... p x k) from the products of columns (... p x p) and those of
+    columns and measurements (... p x k)."""
+    squares = np.maximum(np.diagonal(gram, axis1=-2, axis2=-1), 1e-300)
+    lengths = np.sqrt(squares)[..., None]
+    scaled = gram / (lengths * np.swapaxes(lengths, -1, -2)) + RIDGE * np.eye(gram.shape[-1])
     return np.asarray(np.linalg.solve(scaled, right / lengths) / lengths)
 
 
@@ -107,7 +104,7 @@ class Trial:
     """Rows of a log, perhaps changed: time (N), positions, velocities, accelerations, measurements
     and whether these count (N x n).
 
-    `extra` (N x n x e) are further columns of the model. `gravity` is the acceleration of free fall
+    `extra` are further columns of each joint's drive (N x n each). `gravity` is the acceleration of free fall
     by that of the robot's file where it is a number, and (m/s²) where it is a vector (3). `loose`
     are the numbers of bodies of which the prior knows next to nothing."""
 
@@ -117,15 +114,15 @@ class Trial:
     qdd: Numbers
     measured: Numbers
     used: NDArray[np.bool_]
-    extra: Numbers | None = None
+    extra: tuple[Numbers, ...] = ()
     gravity: float | Numbers = 1.0
     loose: tuple[int, ...] = ()
 
     @property
     def drives(self) -> list[Numbers]:
-        """The columns of the joints' drives (N x n each)."""
+        """The columns of the joints' drives (N x n each): viscous, Coulomb, offset, rotor."""
         one = np.ones_like(self.qd)
-        return [self.qd, np.sign(self.qd), one, self.qdd]
+        return [self.qd, np.sign(self.qd), one, self.qdd, *self.extra]
 
     def scaled(self, name: str, factors: Numbers) -> "Trial":
         """With a field times factors of its columns."""
@@ -151,23 +148,56 @@ def drive_model(kernel: Kernel, trial: Trial) -> Numbers:
 
 @dataclass(frozen=True)
 class Score:
-    """The cost of a trial, the parameters (p) with the least cost, the part of the squares of each
-    channel (n) that is left, and the distance of the parameters from the prior (a sum of squares of
-    normal deviates)."""
+    """The cost of a trial, the inertial parameters (b) and the coefficients of drives (n x d) with
+    the least cost, the part of the squares of each channel (n) that is left, and the distance of
+    the parameters from the prior (a sum of squares of normal deviates)."""
 
     cost: float
     x: Numbers
+    drives: Numbers
     residuals: Numbers
     distance: float
 
 
 @dataclass(frozen=True)
 class TrialProducts:
-    """TrialProducts of the columns of a trial: `rows` (n x N x p), `grams` (n x p x p)."""
+    """The columns of a trial for each channel, of inertial parameters (n x N x b) and of drives
+    (n x N x d), and their products, the coefficients of drives eliminated: no prior says anything
+    about these, and each acts on one channel alone."""
 
     trial: Trial
-    rows: Numbers
-    grams: Numbers
+    inertial: Numbers
+    drives: Numbers
+
+    @cached_property
+    def _mixed(self) -> Numbers:
+        return np.asarray(self.drives.transpose(0, 2, 1) @ self.inertial)
+
+    @cached_property
+    def _squares(self) -> Numbers:
+        return np.asarray(self.drives.transpose(0, 2, 1) @ self.drives)
+
+    @cached_property
+    def grams(self) -> Numbers:
+        """Of the inertial columns (n x b x b)."""
+        least = ridged(self._squares, self._mixed)
+        whole = self.inertial.transpose(0, 2, 1) @ self.inertial
+        return np.asarray(whole - self._mixed.transpose(0, 2, 1) @ least)
+
+    def of_measured(self, y: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Of the inertial columns and measurements (n x b), of the columns of drives and
+        measurements (n x d), and the squares that drives alone leave (n)."""
+        columns = y.T[:, :, None]
+        inertial = self.inertial.transpose(0, 2, 1) @ columns
+        drives = self.drives.transpose(0, 2, 1) @ columns
+        least = ridged(self._squares, drives)
+        left = np.sum(y**2, axis=0) - np.sum(drives * least, axis=(1, 2))
+        reduced = inertial - self._mixed.transpose(0, 2, 1) @ least
+        return reduced[:, :, 0], drives[:, :, 0], left
+
+    def coefficients(self, drives: Numbers, x: Numbers) -> Numbers:
+        """The coefficients of drives (n x d) that go with inertial parameters x (b)."""
+        return ridged(self._squares, (drives - self._mixed @ x)[:, :, None])[:, :, 0]
 
 
 @dataclass
@@ -180,32 +210,37 @@ class DiagnosticModel:
     with_gravity: Callable[[], Kernel]
     thresholds: Thresholds = field(default_factory=Thresholds)
     _kept: list[TrialProducts] = field(default_factory=list)
+    _priors: dict[tuple[bool, tuple[int, ...]], tuple[Numbers, Numbers, float]] = field(
+        default_factory=dict
+    )
 
     def score(self, trial: Trial) -> Score:
         """The least cost of a trial."""
         limits = self.thresholds
         products = self._products(trial)
         y = trial.measured * trial.used
-        mixed = np.einsum("jnp,nj->jp", products.rows, y)
+        mixed, of_drives, free = products.of_measured(y)
         squares = np.maximum(np.sum(y**2, axis=0), 1e-300)
-        information, pull, constant = self._prior(trial, products.grams.shape[1])
+        information, pull, constant = self._prior(trial)
         left = np.full(len(squares), 0.04)
         for _ in range(REWEIGHTED):
             weights = limits.effective_rows / (np.maximum(left, limits.floor**2) * squares)
-            gram = np.einsum("jpq,j->pq", products.grams, weights) + information
-            x = ridged(gram, mixed.T @ weights + pull)
-            rest = squares - 2 * mixed @ x + np.einsum("p,jpq,q->j", x, products.grams, x)
+            gram = np.tensordot(weights, products.grams, 1) + information
+            x = ridged(gram, (mixed.T @ weights + pull)[:, None])[:, 0]
+            rest = free - 2 * mixed @ x + (products.grams @ x) @ x
             left = np.clip(rest / squares, 0.0, None)
         distance = max(float(x @ information @ x - 2 * pull @ x + constant), 0.0)
         logs = np.log(np.maximum(left, limits.floor**2))
-        driven = limits.cost_of_driving * int(self._driving(trial, x, left).sum())
-        return Score(
-            limits.effective_rows * float(logs.sum()) + distance + driven, x, left, distance
-        )
+        drives = products.coefficients(of_drives, x)
+        driven = limits.cost_of_driving * int(self._driving(trial, drives, left).sum())
+        cost = limits.effective_rows * float(logs.sum()) + distance + driven
+        return Score(cost, x, drives, left, distance)
 
-    def predicted(self, trial: Trial, x: Numbers) -> Numbers:
+    def predicted(self, trial: Trial, score: Score) -> Numbers:
         """The forces (N x n) of the model, 0 where a measurement does not count."""
-        return np.asarray((self._products(trial).rows @ x).T)
+        products = self._products(trial)
+        of_drives = products.drives @ score.drives[:, :, None]
+        return np.asarray((products.inertial @ score.x + of_drives[:, :, 0]).T)
 
     def standard(self, trial: Trial) -> Numbers:
         """The most probable standard parameters (s) of a trial."""
@@ -235,32 +270,25 @@ class DiagnosticModel:
         for kept in self._kept:
             if trial.has_columns_of(kept.trial):
                 return kept
-        drives = by_joint(trial.drives)
-        parts = [self.inertial(trial), drives, *([] if trial.extra is None else [trial.extra])]
-        rows = (np.concatenate(parts, axis=2) * trial.used[:, :, None]).transpose(1, 0, 2)
-        chunks = (rows[:, k : k + CHUNK] for k in range(0, rows.shape[1], CHUNK))
-        grams = sum((c.transpose(0, 2, 1) @ c for c in chunks), np.zeros(1))
-        products = TrialProducts(trial, rows, grams)
+        used = trial.used.T[:, :, None]
+        inertial = self.inertial(trial).transpose(1, 0, 2) * used
+        drives = np.stack(trial.drives, axis=2).transpose(1, 0, 2) * used
+        products = TrialProducts(trial, inertial, drives)
         self._kept[:] = [products, *self._kept[:1]]
         return products
 
-    def _prior(self, trial: Trial, size: int) -> tuple[Numbers, Numbers, float]:
-        """The information of the prior (p x p), that times its mean (p), and the square of its
+    def _prior(self, trial: Trial) -> tuple[Numbers, Numbers, float]:
+        """The information of the prior (b x b), that times its mean (b), and the square of its
         mean; zero for a robot whose file has no inertia."""
-        mapping, information = self.mapping, np.zeros((size, size))
-        if not mapping.prior.any():
-            return information, np.zeros(size), 0.0
-        deviation = self._deviations(trial)
-        if isinstance(trial.gravity, float):
+        key = isinstance(trial.gravity, float), trial.loose
+        if key not in self._priors:
+            mapping, deviation = self.mapping, self._deviations(trial)
+            mean = mapping.base(mapping.prior) if key[0] else mapping.prior
             half = mapping.factors * deviation
-            own, mean = np.linalg.inv(half @ half.T), mapping.base(mapping.prior)
-        else:
-            own, mean = np.diag(deviation**-2.0), mapping.prior
-        b = len(mean)
-        information[:b, :b] = own
-        pull = np.zeros(size)
-        pull[:b] = own @ mean
-        return information, pull, float(mean @ own @ mean)
+            own = np.linalg.inv(half @ half.T) if key[0] else np.diag(deviation**-2.0)
+            own = own if mapping.prior.any() else np.zeros_like(own)
+            self._priors[key] = own, own @ mean, float(mean @ own @ mean)
+        return self._priors[key]
 
     def _deviations(self, trial: Trial) -> Numbers:
         """The standard deviations of the standard parameters (s)."""
@@ -270,14 +298,12 @@ class DiagnosticModel:
             result[10 * body : 10 * body + 10] = LOOSE * bodies.max(axis=0)
         return result
 
-    def _driving(self, trial: Trial, x: Numbers, left: Numbers) -> NDArray[np.bool_]:
+    def _driving(self, trial: Trial, drives: Numbers, left: Numbers) -> NDArray[np.bool_]:
         """The joints (n) whose friction drives them: it adds a part of the work of the joint, and
         its deviations from a constant force, which is an offset, are larger than the residual.
         `left` is the mean square of the residual of each channel, a part of that of the
         measurement."""
-        n = trial.qd.shape[1]
-        first = len(x) - DRIVES * n - (0 if trial.extra is None else trial.extra.shape[2])
-        viscous, coulomb, *_ = x[first : first + DRIVES * n].reshape(n, DRIVES).T
+        viscous, coulomb, *_ = drives.T
         rates, forces = trial.qd * trial.used, trial.measured * trial.used
         lost = viscous * np.sum(rates**2, axis=0) + coulomb * np.sum(np.abs(rates), axis=0)
         friction = viscous * rates + coulomb * np.sign(rates)

@@ -161,8 +161,8 @@ def _saturated(context: Context) -> Iterator[Candidate]:
                 continue
             kept = trial.used.copy()
             kept[:, k] &= inside
-            x = context.model.score(replace(trial, used=kept)).x
-            predicted = sign * context.model.predicted(trial, x)[:, k]
+            score = context.model.score(replace(trial, used=kept))
+            predicted = sign * context.model.predicted(trial, score)[:, k]
             if np.mean(predicted[outside] > high) > limits.beyond:
                 ends = (-np.inf, float(y[inside].max()))
                 yield Candidate(
@@ -260,7 +260,7 @@ def _moved(trial: Trial, k: int, angle: float) -> Trial:
     return replace(trial, q=trial.q + np.where(np.arange(trial.q.shape[1]) == k, angle, 0.0))
 
 
-ANGLES: Final = tuple(np.radians([-150.0, -90.0, -45.0, -15.0, 0.0, 15.0, 45.0, 90.0, 150.0]))
+ANGLES: Final = tuple(np.radians([-130.0, -60.0, -15.0, 0.0, 15.0, 60.0, 130.0]))
 """Offsets of positions that are tried first (rad)."""
 
 

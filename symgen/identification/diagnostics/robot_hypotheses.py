@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
@@ -11,14 +10,9 @@ from symgen.identification.diagnostics.candidates import (
     Context,
     parabolic_minimum,
 )
-from symgen.identification.diagnostics.diagnostic_fit import Trial, by_joint
+from symgen.identification.diagnostics.diagnostic_fit import Trial
 from symgen.numbers.types import Numbers
 from symgen.text import shown
-
-MAX_SHIFT: Final = 0.1
-"""The largest delay that is tried (s)."""
-MAX_SHIFTED_ROWS: Final = 20
-"""The largest delay that is tried in steps of the log."""
 
 
 def gravity_sizes(context: Context) -> Iterator[Candidate]:
@@ -29,9 +23,9 @@ def gravity_sizes(context: Context) -> Iterator[Candidate]:
         return context.model.score(replace(context.trial, gravity=float(np.exp(log)))).cost
 
     limits = context.model.thresholds
-    grid = np.linspace(-2.0, 2.0, 17)
+    grid = np.linspace(-2.0, 2.0, 9)
     best = float(grid[int(np.argmin([cost(x) for x in grid]))])
-    factor = float(np.exp(parabolic_minimum(cost, best, 0.25)))
+    factor = float(np.exp(parabolic_minimum(cost, best, 0.5)))
     size = ",".join(f"{0.0 - x:g}" for x in context.model.mapping.model.gravity)
     yield Candidate(
         replace(context.trial, gravity=-1.0),
@@ -116,7 +110,7 @@ def drift(context: Context) -> Iterator[Candidate]:
     """Friction that changes over the log."""
     trial = context.trial
     ramp = (trial.t - trial.t.mean()) / max(np.ptp(trial.t), 1e-9)
-    extra = by_joint([column * ramp[:, None] for column in trial.drives[:3]])
+    extra = tuple(column * ramp[:, None] for column in trial.drives[:3])
     yield Candidate(
         replace(trial, extra=extra),
         "friction changes over the log",

@@ -70,4 +70,4 @@ class Thresholds:
 
     def rows(self, channels: int) -> int:
         """The number of rows of the diagnostic fit."""
-        return int(min(max(4200 // max(channels, 1), 300), 600))
+        return 300
