@@ -268,6 +268,21 @@ def _tilted(angle: float) -> tuple[float, float, float]:
     return (9.81 * float(np.sin(angle)), 0.0, -9.81 * float(np.cos(angle)))
 
 
+def _other_motion(group: str) -> Columns:
+    """One group of columns comes from another run."""
+    other = columns(Truth(seed=4))
+    return {n: other[n] if n.split("_")[0] == group else x for n, x in columns().items()}
+
+
+def _wrapped() -> Columns:
+    """Positions from -1 to 1 rad, as an encoder of less than a turn has."""
+    return _each(columns(), "q", lambda x: np.mod(x + 1.0, 2 * np.pi) - 1.0)
+
+
+def _constant(value: float, *names: str) -> Callable[[], Columns]:
+    return lambda: {**columns(), **{n: np.full_like(columns()[n], value) for n in names}}
+
+
 @dataclass(frozen=True)
 class Fault:
     """A wrong log and what must be reported. `outcome` is "refused" (exit status 2), "named" (a
@@ -359,4 +374,48 @@ TABLE = {
     "torques zero in places": Fault(_even_zeros, MENDED),
     "torques 20 ms early": Fault(_late(-0.02), NAMED, "before the motion"),
     "payload of 5 kg": Fault(_of(load=5.0), NAMED, "--payload link6"),
+    "torques 1 and 6 exchanged": Fault(_exchanged(1, 6, "tau"), NAMED, "tau_joint1=tau_joint6"),
+    "torques in kNm": Fault(_scaled(1e-3, "tau"), NAMED, "times the prediction"),
+    "sign of velocity 5": Fault(_scaled(-1.0, "qd_joint5"), NAMED, "--scale qd_joint5=-1"),
+    "position 5 in degrees": Fault(
+        _scaled(180 / np.pi, "q_joint5"), NAMED, "--scale q_joint5=0.01745"
+    ),
+    "velocity 3 in rpm": Fault(_scaled(30 / np.pi, "qd_joint3"), NAMED, "--scale qd_joint3=0.1047"),
+    "sign of torque 6": Fault(_scaled(-1.0, "tau_joint6"), NAMED, "--scale tau_joint6=-1"),
+    "signs of torques 1, 3 and 5": Fault(
+        _scaled(-1.0, "tau_joint1", "tau_joint3", "tau_joint5"), NAMED, "--scale tau_joint1=-1"
+    ),
+    "sign of position and velocity 2": Fault(
+        _scaled(-1.0, "q_joint2", "qd_joint2"), NAMED, "--scale q_joint2=-1 --scale qd_joint2=-1"
+    ),
+    "gain of joint 1 by 3": Fault(_scaled(3.0, "tau_joint1"), NAMED, "--scale tau_joint1=0.33"),
+    "zero of joint 5": Fault(_zero(5, np.pi / 2), NAMED, "zero"),
+    "zero of joint 3 by half a turn": Fault(_zero(3, np.pi), NAMED, "zero"),
+    "base tilted about x": Fault(_of(gravity=(0.0, 3.36, -9.22)), NAMED, "--gravity 0.0"),
+    "base on a slope upside down": Fault(_of(gravity=(3.0, 0.0, 9.34)), NAMED, "--gravity 3.0"),
+    "torque 1 recorded twice": Fault(_other(2, 1), NAMED, "same"),
+    "torques 80 ms late": Fault(_late(0.08), NAMED, "--delay 0.08"),
+    "payload of 10 kg": Fault(_of(load=10.0), NAMED, "--payload link6"),
+    "smaller robot": Fault(_of(lengths=0.75), NAMED, "lengths"),
+    "friction falls": Fault(_of(drift=-0.4), NAMED, "change"),
+    "microseconds": Fault(_scaled(1e6, "t"), REFUSED, "--unit t="),
+    "time that stands": Fault(_constant(0.0, "t"), REFUSED, "time"),
+    "dead position": Fault(_constant(0.3, "q_joint3"), REFUSED, "in every row"),
+    "dead velocity": Fault(_constant(0.0, "qd_joint3"), NAMED, "qd_joint3"),
+    "no torques": Fault(_constant(0.0, *(f"tau_{j}" for j in JOINTS)), REFUSED, "in every row"),
+    "torques of another run": Fault(lambda: _other_motion("tau"), NAMED, "torques"),
+    "positions of another run": Fault(lambda: _other_motion("q"), NAMED, "positions"),
+    "velocities of another run": Fault(lambda: _other_motion("qd"), NAMED, "velocities"),
+    "too short": Fault(_rows(lambda r, n: np.arange(40)), REFUSED, "too few rows"),
+    "twice in one file": Fault(_rows(lambda r, n: np.r_[0:n, 0:n]), MENDED, ""),
+    "positions within a turn": Fault(_wrapped, MENDED),
+    "coarse torques": Fault(lambda: _each(columns(), "tau", lambda x: 2 * np.round(x / 2)), MENDED),
+    "only zeros in torque 3 at the end": Fault(
+        lambda: {
+            **columns(),
+            "tau_joint3": np.where(columns()["t"] < 9, columns()["tau_joint3"], 0.0),
+        },
+        NAMED,
+        "tau_joint3",
+    ),
 }

@@ -36,6 +36,8 @@ MAX_SHIFT: Final = 0.1
 """The largest delay that is tried (s)."""
 MAX_SHIFTED_ROWS: Final = 20
 """The largest delay that is tried in steps of the log."""
+LOW: Final = 0.25
+"""The part of the gain by which costs may be above the least one about the delay."""
 
 # -- forces ----------------------------------------------------------------------------------------
 
@@ -184,11 +186,10 @@ def _delay(context: Context) -> Iterator[Candidate]:
     def shifted(steps: float) -> Trial:
         return replace(context.trial, measured=picked.measured(steps * step))
 
-    costs = [context.model.score(shifted(k)).cost for k in range(-count, count + 1)]
-    k = int(np.argmin(costs[1:-1])) + 1
-    before, rest, after = costs[k - 1 : k + 2]
-    bend = before - 2 * rest + after
-    delay = k - count + (0.5 * (before - after) / bend if bend > 0 else 0.0)
+    steps = np.arange(-count, count + 1)
+    costs = np.array([context.model.score(shifted(float(k))).cost for k in steps])
+    # slow rows do not count, so the costs are flat about the delay: the middle of the low ones
+    delay = float(steps[costs <= costs.min() + LOW * (costs[count] - costs.min())].mean())
     if abs(delay) > 0.5:
         seconds = delay * step
         yield Candidate(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from symgen.identification.diagnostics.diagnostic_fit import Trial
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
+LARGEST: Final = 2.0
+"""The largest logarithm of a factor of gravity that is tried."""
+
 
 def gravity_sizes(context: Context) -> Iterator[Candidate]:
     """Gravity with another magnitude: none, or another size of the robot, because all lengths
@@ -23,7 +27,7 @@ def gravity_sizes(context: Context) -> Iterator[Candidate]:
         return context.model.score(replace(context.trial, gravity=float(np.exp(log)))).cost
 
     limits = context.model.thresholds
-    grid = np.linspace(-2.0, 2.0, 9)
+    grid = np.linspace(-LARGEST, LARGEST, 9)
     best = float(grid[int(np.argmin([cost(x) for x in grid]))])
     factor = float(np.exp(parabolic_minimum(cost, best, 0.5)))
     size = ",".join(f"{0.0 - x:g}" for x in context.model.mapping.model.gravity)
@@ -37,7 +41,7 @@ def gravity_sizes(context: Context) -> Iterator[Candidate]:
         "the forces do not include gravity",
         "give --gravity 0,0,0 if it was subtracted from them",
     )
-    if not 1 / limits.gravity < factor < limits.gravity:
+    if abs(best) < LARGEST and not 1 / limits.gravity < factor < limits.gravity:
         yield Candidate(
             replace(context.trial, gravity=factor),
             f"all lengths of the robot are probably {1 / factor:.3g} times those in the robot file",

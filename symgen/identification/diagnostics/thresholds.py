@@ -70,4 +70,4 @@ class Thresholds:
 
     def rows(self, channels: int) -> int:
         """The number of rows of the diagnostic fit."""
-        return 300
+        return 400
