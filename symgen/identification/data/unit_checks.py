@@ -80,28 +80,37 @@ class Tally:
             )
 
     def _factors(self) -> Iterator[str]:
-        for k, (products, rates, qd) in enumerate(
-            self.sums.T.tolist()
-        ):  # floats: what overflowed is no warning
-            if products <= CLEAR * math.sqrt(rates * qd) or not qd:
-                continue
-            slope = products / qd
-            meant = next(
-                (words for factor, words in FACTORS if abs(slope / factor - 1) < NEAR), None
-            )
-            if meant:
+        """Of all joints with a unit; a factor of one joint alone is reported with a cure by the
+        diagnosis of the log."""
+        for unit in SMALL_UNITS:
+            clear = [(k, x) for k, x in self._slopes() if self.joints[k][1] == unit]
+            meant = {_meaning(slope) for _, slope in clear}
+            if len(meant) == 1 and None not in meant:
+                k, slope = clear[0]
                 yield (
                     f"the units are probably wrong: the derivative of "
                     f"'{shown(self.layout.q[k].name)}' is {slope:.3g} times "
-                    f"'{shown(self.layout.qd[k].name)}', as with {meant}"
+                    f"'{shown(self.layout.qd[k].name)}', as with {meant.pop()}"
                 )
+
+    def _slopes(self) -> Iterator[tuple[int, float]]:
+        """The factor of each joint from its velocity to the derivative of its position, where it is
+        clear."""
+        for k, (products, rates, qd) in enumerate(
+            self.sums.T.tolist()
+        ):  # floats: what overflowed is no warning
+            if qd > 0 and abs(products) > CLEAR * math.sqrt(rates * qd):
+                yield k, products / qd
 
     def _ranges(self) -> Iterator[str]:
         for k, (limits, unit) in enumerate(self.joints):
             factor, words = SMALL_UNITS[unit]
             if limits.lower is not None and limits.upper is not None:
                 margin = FAR * (limits.upper - limits.lower)
-                if self.low[k] < limits.lower - margin or self.high[k] > limits.upper + margin:
+                outside = (
+                    self.low[k] < limits.lower - margin or self.high[k] > limits.upper + margin
+                )
+                if outside and not self._multiple(k):
                     worst = self.high[k] if self.high[k] > limits.upper + margin else self.low[k]
                     yield (
                         f"the units are probably wrong: '{shown(self.layout.q[k].name)}' reaches "
@@ -118,9 +127,11 @@ class Tally:
     def _multiple(self, k: int) -> bool:
         """Whether a velocity is clearly a multiple of the derivative of its position, which the
         diagnosis of the log reports with its factor."""
-        products, rates, qd = self.sums[:, k].tolist()
-        clear = abs(products) > CLEAR * math.sqrt(rates * qd) and qd > 0
-        return bool(clear and abs(products / qd - 1) > NEAR)
+        return abs(dict(self._slopes()).get(k, 1.0) - 1) > NEAR
+
+
+def _meaning(slope: float) -> str | None:
+    return next((words for factor, words in FACTORS if abs(slope / factor - 1) < NEAR), None)
 
 
 UNIT: Final = 1e-3

@@ -10,12 +10,17 @@ import numpy as np
 from symgen.advice import use_prior
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.log_file import LogError
-from symgen.identification.diagnostics.candidates import Candidate, Context, Names
+from symgen.identification.diagnostics.candidates import (
+    Candidate,
+    Context,
+    Names,
+    quoted_columns,
+)
 from symgen.identification.diagnostics.diagnostic_fit import DiagnosticModel, Picked, chosen
 from symgen.identification.diagnostics.hypotheses import HYPOTHESES, Hypothesis, all_factor
 from symgen.identification.diagnostics.robot_hypotheses import gravity_sizes, payload
 from symgen.identification.diagnostics.thresholds import Thresholds
-from symgen.identification.diagnostics.velocity_consistency import kinematic_changes
+from symgen.identification.diagnostics.velocity_consistency import kinematic_changes, unrelated
 from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem, gravity_kernel
 from symgen.jobs.job import Job
@@ -96,8 +101,9 @@ def diagnosis(context: Context) -> Diagnosis:
         context = context.with_trial(cured.trial)
         if cured.final:
             break
-    texts = (f"{c.finding}; {c.cure}" for c in found)
-    return Diagnosis((*texts, *_copies(context), *_unlike(context)), context, tuple(found))
+    texts = [f"{c.finding}; {c.cure}" for c in found]
+    texts += [*_copies(context), *_held(context), *unrelated(context), *_unlike(context)]
+    return Diagnosis((*texts, *_unexplained(context, texts)), context, tuple(found))
 
 
 def _of_all_forces(context: Context) -> Iterator[Candidate]:
@@ -137,6 +143,37 @@ def _copies(context: Context) -> Iterator[str]:
                     f"'{shown(names[j])}' and '{shown(names[k])}' have the same values in all "
                     "rows; choose another column with --column"
                 )
+
+
+def _held(context: Context) -> Iterator[str]:
+    """Columns of forces that keep one value for a part of the log in which the joint moves, and
+    seldom another one."""
+    samples, limits = context.picked.samples, context.model.thresholds
+    least = limits.held * sum(map(len, samples))
+    for k, name in enumerate(context.names.forces):
+        for s in samples:
+            edges = np.flatnonzero(np.diff(s.measured[:, k], prepend=np.nan, append=np.nan) != 0)
+            runs = np.diff(edges)
+            a = int(edges[np.argmax(runs)]) if len(runs) else 0
+            count = int(runs.max(initial=0))
+            seldom = 2 * count > runs[runs > 1].sum()
+            if count > least and seldom and np.ptp(s.q[a : a + count, k]) > limits.travel:
+                yield (
+                    f"'{shown(name)}' is {s.measured[a, k]:.4g} in {count} rows from "
+                    f"{s.t[a]:.4g} s in which the joint moves; use a part of the log in which it "
+                    "is measured"
+                )
+
+
+def _unexplained(context: Context, texts: list[str]) -> Iterator[str]:
+    """A log of which no change explains the forces."""
+    poor = context.unexplained_channels()
+    if not texts and 2 * len(poor) >= len(context.names.forces):
+        listed = quoted_columns([context.names.forces[k] for k in poor])
+        yield (
+            f"the forces {listed} do not follow from the motion, and no change that was tried "
+            "explains them; check that positions and forces are of the same run and robot"
+        )
 
 
 def _unlike(context: Context) -> Iterator[str]:

@@ -104,9 +104,9 @@ class Trial:
     """Rows of a log, perhaps changed: time (N), positions, velocities, accelerations, measurements
     and whether these count (N x n).
 
-    `extra` are further columns of each joint's drive (N x n each). `gravity` is the acceleration of free fall
-    by that of the robot's file where it is a number, and (m/s²) where it is a vector (3). `loose`
-    are the numbers of bodies of which the prior knows next to nothing."""
+    `extra` are further columns of each joint's drive (N x n each). `gravity` is the acceleration of
+    free fall by that of the robot's file where it is a number, and (m/s²) where it is a vector (3).
+    `loose` are the numbers of bodies of which the prior knows next to nothing."""
 
     t: Numbers
     q: Numbers
@@ -286,8 +286,8 @@ class DiagnosticModel:
             mean = mapping.base(mapping.prior) if key[0] else mapping.prior
             half = mapping.factors * deviation
             own = np.linalg.inv(half @ half.T) if key[0] else np.diag(deviation**-2.0)
-            own = own if mapping.prior.any() else np.zeros_like(own)
-            self._priors[key] = own, own @ mean, float(mean @ own @ mean)
+            own = np.asarray(own if mapping.prior.any() else np.zeros_like(own), np.float64)
+            self._priors[key] = own, np.asarray(own @ mean), float(mean @ own @ mean)
         return self._priors[key]
 
     def _deviations(self, trial: Trial) -> Numbers:

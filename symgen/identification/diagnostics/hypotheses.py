@@ -34,8 +34,8 @@ NEAR_UNIT: Final = 0.1
 """The relative tolerance within which a factor is a power of ten: another unit."""
 MAX_SHIFT: Final = 0.1
 """The largest delay that is tried (s)."""
-MAX_SHIFTED_ROWS: Final = 20
-"""The largest delay that is tried in steps of the log."""
+FINE_SHIFT: Final = 0.03
+"""The range about the best one in which delays are tried in smaller steps (s)."""
 LOW: Final = 0.25
 """The part of the gain by which costs may be above the least one about the delay."""
 
@@ -120,7 +120,7 @@ def all_factor(context: Context) -> Iterator[Candidate]:
     base = mapping.base(mapping.prior)
     factors = [f for k in range(n) if (f := _projected_factor(context, base, k)) is not None]
     factor, limit = float(np.median(factors or [1.0])), context.model.thresholds.common_factor
-    if 2 * len(factors) < n or 1 / limit < factor < limit:
+    if 2 * len(factors) < n or 1 / limit < factor < limit or len({*np.sign(factors)}) > 1:
         return
     if -limit < factor < -1 / limit:
         factor, cure = (
@@ -179,24 +179,27 @@ def _saturated(context: Context) -> Iterator[Candidate]:
 def _delay(context: Context) -> Iterator[Candidate]:
     """Forces that are recorded later or earlier than the motion, all of them."""
     step, picked = context.step, context.picked
-    count = max(2, min(MAX_SHIFTED_ROWS, round(MAX_SHIFT / step)))
     if context.trial.measured is not context.original_measurements:
         return  # other changes of forces go first
 
-    def shifted(steps: float) -> Trial:
-        return replace(context.trial, measured=picked.measured(steps * step))
+    def shifted(seconds: float) -> Trial:
+        return replace(context.trial, measured=picked.measured(seconds))
 
-    steps = np.arange(-count, count + 1)
-    costs = np.array([context.model.score(shifted(float(k))).cost for k in steps])
+    def costs(delays: Numbers) -> Numbers:
+        return np.array([context.model.score(shifted(x)).cost for x in delays.tolist()])
+
+    coarse = np.linspace(-MAX_SHIFT, MAX_SHIFT, 21)
+    fine = coarse[np.argmin(costs(coarse))] + np.linspace(-FINE_SHIFT, FINE_SHIFT, 21)
+    found = costs(fine)
     # slow rows do not count, so the costs are flat about the delay: the middle of the low ones
-    delay = float(steps[costs <= costs.min() + LOW * (costs[count] - costs.min())].mean())
-    if abs(delay) > 0.5:
-        seconds = delay * step
+    level = found.min() + LOW * max(context.score.cost - found.min(), 0.0)
+    delay = float(fine[found <= level].mean())
+    if abs(delay) > step / 2:
         yield Candidate(
             shifted(delay),
-            f"the forces are recorded {1e3 * abs(seconds):.3g} ms "
+            f"the forces are recorded {1e3 * abs(delay):.3g} ms "
             f"{'after' if delay > 0 else 'before'} the motion",
-            f"give --delay {seconds:.3g}",
+            f"give --delay {delay:.3g}",
         )
 
 

@@ -65,6 +65,10 @@ class Thresholds:
     """The correlation below which they do not."""
     slope: float = 0.06
     """The deviation of their slope from 1 that is reported."""
+    travel: float = 0.02
+    """The least range of a position (rad or m) from which it moves."""
+    held: float = 0.1
+    """The part of the rows in which a force may keep exactly one value while its joint moves."""
     window: float = 0.1
     """The time over which velocities are integrated (s)."""
 

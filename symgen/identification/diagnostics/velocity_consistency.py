@@ -5,6 +5,7 @@ diagnostic fit."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -24,6 +25,9 @@ from symgen.identification.diagnostics.thresholds import Thresholds
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
+JUMP: Final = 5.0
+"""A travel so many times larger than 95 % of the others is a jump between two runs."""
+
 
 @dataclass(frozen=True)
 class Slopes:
@@ -38,6 +42,8 @@ class Slopes:
         """From blocks of samples, over windows of some seconds."""
         parts = [_travels(s, window) for s in samples]
         q, integral = (np.concatenate(x) for x in zip(*parts, strict=True))
+        usual = np.quantile(np.abs(q), 0.95, axis=0) if len(q) else 0.0
+        q = np.where(np.abs(q) > JUMP * usual, 0.0, q)
         a, b = np.sum(q**2, axis=0), np.sum(integral**2, axis=0)
         products = q.T @ integral
         sizes = np.sqrt(np.outer(a, b))
@@ -79,6 +85,24 @@ def _travels(samples: Samples, window: float) -> tuple[Numbers, Numbers]:
     integral = np.vstack([np.zeros(qd.shape[1]), np.cumsum((qd[1:] + qd[:-1]) / 2 * steps, axis=0)])
     rows = min(max(1, round(window / float(np.median(steps)))), len(t) - 1)
     return q[rows:] - q[:-rows], integral[rows:] - integral[:-rows]
+
+
+def unrelated(context: Context) -> Iterator[str]:
+    """Velocities that have nothing to do with the positions, in any order."""
+    limits, names = context.model.thresholds, context.names
+    if not names.velocities:
+        return
+    slopes = Slopes.of(context.picked.samples, limits.window)
+    order = slopes.order(limits)
+    slopes = slopes.reordered(order)
+    moves = np.ptp(np.concatenate([s.q for s in context.picked.samples]), axis=0) > limits.travel
+    wrong = moves & (np.abs(np.diag(slopes.correlation)) < limits.inconsistent)
+    for k in np.flatnonzero(wrong).tolist():
+        yield (
+            f"'{shown(names.velocities[order[k]])}' is not the derivative of "
+            f"'{shown(names.positions[k])}'; choose other columns with --column, or remove the "
+            "columns of velocities, which are then derived from the positions"
+        )
 
 
 def kinematic_changes(context: Context) -> Iterator[list[Candidate]]:
