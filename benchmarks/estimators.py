@@ -111,7 +111,7 @@ VARIANTS: Final = {
     ),
     "time stamps as they are recorded": _of(Polled, "of", staticmethod(_constant(None))),
     **{f"without {law}": Variant(without=(law,)) for law in DEFAULT_LAWS},
-    **{f"with {law}": Variant(more=(law,)) for law in ("asymmetric", "stribeck", "power", "lag")},
+    **{f"with {law}": Variant(more=(law,)) for law in ("asymmetric", "stribeck", "power")},
     "with springs": Variant(without=("offset",), more=("stiffness", "preload")),
     "sign(q̇) instead of its smooth step": Variant({"friction_width": "0"}),
     "--full": Variant({"full": True}),

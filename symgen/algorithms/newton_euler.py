@@ -31,7 +31,7 @@ SOURCE = (
     "tau = M(q) qdd + C(q, qd) qd + g(q)",
     closed_loops=True,
     depends_on_external_forces=True,
-    supports=("load", "presliding", "acceleration"),
+    supports=("load", "presliding"),
     inputs=("q", "qd", "qdd"),
     source=SOURCE,
     outputs=(Array("tau", "joint forces", "N m | N"),),
@@ -44,10 +44,8 @@ def inverse_dynamics(
     inertial = reference_dynamics(system, q, qd, qdd)
     loads = joint_loads(system, inertial)
     return [
-        force + body.passive.force(JointState(x, rate, load, acceleration=acceleration))
-        for body, force, x, rate, load, acceleration in zip(
-            system.bodies, inertial, q, qd, loads, qdd, strict=True
-        )
+        force + body.passive.force(JointState(x, rate, load))
+        for body, force, x, rate, load in zip(system.bodies, inertial, q, qd, loads, strict=True)
     ]
 
 

@@ -23,7 +23,7 @@ SOURCE = "forward differentiation of the algorithm"
     "tau_q dq + tau_qd dqd + M dqdd",
     source=SOURCE,
     depends_on_external_forces=True,
-    supports=("load", "presliding", "acceleration"),
+    supports=("load", "presliding"),
     inputs=("q", "qd", "qdd", "dq", "dqd", "dqdd"),
     outputs=(Array("tau_jvp", "change of the joint forces", "N m | N"),),
 )

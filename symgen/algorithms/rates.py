@@ -178,7 +178,7 @@ def gravity_second_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scal
     inputs=("q", "qd", "qdd", "qddd"),
     source=SOURCE,
     depends_on_external_forces=True,
-    supports=("load", "acceleration"),
+    supports=("load",),
     outputs=(Array("tau_dot", "rate of the joint forces", "N m/s | N/s"),),
 )
 def inverse_dynamics_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
@@ -192,7 +192,7 @@ def inverse_dynamics_rate(system: CanonicalModel, *flow: Coordinates) -> list[Sc
     inputs=("q", "qd", "qdd", "qddd", "qdddd"),
     source=SOURCE,
     depends_on_external_forces=True,
-    supports=("load", "acceleration"),
+    supports=("load",),
     outputs=(Array("tau_ddot", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
 )
 def inverse_dynamics_second_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:

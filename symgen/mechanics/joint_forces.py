@@ -114,12 +114,6 @@ def _stribeck(x: JointState, shape: Shape) -> Scalar:
     return direction(x.rate, shape["width"]) * exp(-(ratio * ratio))
 
 
-def _lagging(rate: Scalar, velocity: Scalar) -> Scalar:
-    """The slope of tanh(rate / velocity)."""
-    step = tanh(rate * (1.0 / velocity))
-    return (1.0 - step * step) * (1.0 / velocity)
-
-
 def _power(x: JointState, shape: Shape) -> Scalar:
     """q̇ |q̇|^(p - 1), by square roots: p is a multiple of 1/2."""
     speed, halves = magnitude(x.rate, shape["width"]), round(2 * plain(shape["power_exponent"])) - 2
@@ -200,15 +194,6 @@ LAWS: Final[dict[str, ForceLaw]] = {
         lower=None,
         shape=(ShapeParameter("saturating_velocity", "rad/s", (0.1, 0.2, 0.4, 0.8)),),
         dissipates=True,
-    ),
-    # frictional lag, first order: Armstrong-Hélouvry et al. 1994, section 2.4
-    "lag": ForceLaw(
-        "lag of friction behind a change of direction: friction times delay",
-        "-d/dt tanh(qd / lag_velocity)",
-        "N m s",
-        lambda x, shape: -_lagging(x.rate, shape["lag_velocity"]) * x.acceleration,
-        shape=(ShapeParameter("lag_velocity", "rad/s", (0.02, 0.05)),),
-        reads=frozenset({"acceleration"}),
     ),
     # Hamon, Gautier & Garrec, IROS 2010
     "load": ForceLaw(

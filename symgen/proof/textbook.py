@@ -17,7 +17,6 @@ from symgen.proof.reference_kinematics import (
     BodyMotion,
     State,
     UnitMotion,
-    body_accelerations,
     body_coordinate,
     body_motions,
     body_poses,
@@ -214,17 +213,12 @@ def _load(robot: ReferenceModel, i: int, tau: Sequence[Scalar]) -> Scalar:
 
 def _passive(robot: ReferenceModel, x: State, tau: Sequence[Scalar]) -> Iterator[Scalar]:
     """Friction, and springs by Hooke's law, where the joints transmit `tau`."""
-    accelerations = body_accelerations(robot, x.course)
     for i, rate in enumerate(body_rates(robot, x.course.positions, x.course.qd), 1):
         if i in x.passive:
             row = x.passive[i]
             laws = [k for k in FRICTION if rate is not ZERO or LAWS[k].acts_at_rest]
             laws = [k for k in laws if {k, *(p.name for p in LAWS[k].shape)} <= {*row}]
             total = sum((row[k] * FRICTION[k](rate, row) for k in laws), ZERO)
-            if "lag" in row and "lag_velocity" in row:
-                step_of_lag = tanh(rate / row["lag_velocity"])
-                slope = (1 - step_of_lag * step_of_lag) / row["lag_velocity"]
-                total = total - row["lag"] * slope * accelerations[i - 1]
             if has_load(row):
                 load = _load(robot, i, tau)
                 total = total + load_factor(rate, row) * load * sign(load)

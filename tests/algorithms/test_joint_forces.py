@@ -39,7 +39,6 @@ WRITTEN = {
     "stribeck": lambda v, w: WRITTEN["coulomb"](v, w) * mp.e ** (-((v / mp.mpf(0.5)) ** 2)),
     "power": lambda v, w: v * mp.sqrt(v * v + w * w),
     "saturating": lambda v, w: mp.tanh(v / mp.mpf(0.5)),
-    "lag": lambda v, w: 0 * v,
     "load": lambda v, w: 0 * v,
     "presliding": lambda v, w: 0 * v,
     "presliding_load": lambda v, w: 0 * v,

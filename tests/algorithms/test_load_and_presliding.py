@@ -41,8 +41,6 @@ def test_the_load_is_solved_in_closed_form(rotor, tmp_path):
 
 
 def test_what_does_not_support_the_load_is_refused(tmp_path):
-    with pytest.raises(OptionError, match="--friction lag: forward_dynamics does not support it"):
-        generate(PENDULUM, tmp_path / "out", quantities=("forward_dynamics",), friction="lag")
     for name in ("base_regressor", "adaptive_slotine_li", "forward_dynamics_derivatives"):
         with pytest.raises(OptionError, match=f"--friction load: {name} does not support it"):
             generate(PENDULUM, tmp_path / "out", quantities=(name,), friction="runtime:load")

@@ -209,9 +209,10 @@ def _saturated(rows: Rows, seen: _Seen) -> tuple[Numbers, Numbers, NDArray[np.in
             at += [(measured == high).sum(0), (measured == low).sum(0)]
             near += [(measured >= high - margin).sum(0), (measured <= low + margin).sum(0)]
     suspect &= at >= SELDOM * (near - at)
-    for k, x in enumerate(np.concatenate([p.rows for p in seen.probe])[:, seen.columns - c :].T):
-        values = np.unique(x[~np.isnan(x)])
-        coarse = len(values) > 1 and np.diff(values).min() > TOP * (high[k] - low[k])
+    probe = _joined(seen.probe, seen.columns).rows[:, seen.columns - c :]
+    for k in np.flatnonzero(suspect.any(axis=0)).tolist():
+        values = np.unique(probe[~np.isnan(probe[:, k]), k])
+        coarse = len(values) > 2 and np.diff(values).min() > TOP * (high[k] - low[k])
         suspect[:, k] &= not coarse  # its next value is no nearer to the extreme
     ceilings = np.where(suspect[0], high, np.inf)
     return ceilings, np.where(suspect[1], low, -np.inf), (at * suspect).sum(0)
