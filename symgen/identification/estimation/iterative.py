@@ -125,18 +125,21 @@ class IterativeEstimator:
             fit = self._selected(self._read(drives, None, stage))
         fit = self._with_prior(fit)
         if fit.equations.drives and fit.equations.drives.loaded:
-            fit = self._movable(self._with_loads(fit))
+            fit = self._with_loads(fit)
+            fewer = self._movable(fit)
+            fit = fit if fewer is fit else self._with_loads(fewer)
         for number in range(ROBUST_PASSES if self.settings.loss == "huber" else 0):
             stage = f"limiting outliers, {number + 1} of {ROBUST_PASSES}"
             fit = self._again(fit, fit.equations.drives, stage, fit)
-        return self._evaluated(fit)
+        return self._evaluated(self._movable(fit))
 
     def _movable(self, fit: FittedSystem) -> FittedSystem:
         """The fit without the laws that depend on the load at joints where the coefficients of
         these add up to so much that the joint could not move under its load: there the load is too
         small beside the friction to determine them."""
         drives = fit.equations.drives
-        assert drives is not None
+        if drives is None:
+            return fit
         sums: dict[int, float] = {}
         first = fit.system.size - len(drives.columns)
         for column, value in zip(drives.columns, fit.solution.values[first:].tolist(), strict=True):
@@ -150,8 +153,9 @@ class IterativeEstimator:
         if len(kept) == len(drives.columns):
             return fit
         equations = self.problem.equations(drives.only(kept))
-        reduced = fit.only([*range(first), *(first + k for k in kept)], equations)
-        return self._with_loads(reduced)
+        return self._movable(
+            fit.only([*range(first), *(first + k for k in kept)], equations)
+        )  # other joints have other coefficients now
 
     def _evaluated(self, fit: FittedSystem) -> FittedSystem:
         """The fit with the rows as its own values predict them, loads included."""
