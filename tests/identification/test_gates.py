@@ -38,7 +38,7 @@ AMPERES = {
 BAD = {
     "amperes": (
         AMPERES,
-        "of 5 joints are 0.0793 to 0.108 times the prediction from the robot file",
+        "of 5 joints are 0.0792 to 0.109 times the prediction from the robot file",
     ),
     "milli": ({n: 1e3 * x for n, x in of("tau").items()}, "give --unit tau=mNm"),
     "sign of the first": ({"tau_joint1": -good()["tau_joint1"]}, "--scale tau_joint1=-1"),

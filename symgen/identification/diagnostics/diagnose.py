@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from typing import Final
 
 import numpy as np
@@ -91,9 +90,11 @@ def diagnosis(context: Context) -> Diagnosis:
         found.append(common)
         context = context.with_trial(common.trial)
     rows: Iterable[Hypothesis] = HYPOTHESES
-    for _ in range(0 if common.final else context.model.thresholds.most_changes):
+    limits = context.model.thresholds
+    for _ in range(0 if common.final else limits.most_changes):
         cures = _cures(context, rows)
-        _, cured, _ = max(cures, key=itemgetter(0), default=(0.0, None, None))
+        best = max((gain for gain, _, _ in cures), default=0.0)
+        cured = next((c for gain, c, _ in cures if gain > best - limits.tie), None)
         if cured is None or (cured.final and found):
             break
         rows = dict.fromkeys(row for _, _, row in cures)  # those that explain something
