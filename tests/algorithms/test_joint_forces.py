@@ -106,7 +106,7 @@ def test_the_page_states_what_each_quantity_supports():
     has no row supports presliding alone."""
     text = (ROOT / "docs" / "friction.md").read_text()
     lines = text.partition("| | laws of q and q̇ |")[2].partition("\n\n")[0].splitlines()[2:]
-    fields, stated = ("load", "presliding", "acceleration"), {}
+    fields, stated = ("load", "presliding"), {}
     for name, _, *marks in (
         [cell.strip() for cell in line.strip("|").split("|")] for line in lines
     ):

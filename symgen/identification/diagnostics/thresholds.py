@@ -43,7 +43,7 @@ class Thresholds:
     tilted: float = 0.12
     """The residual of a channel (a part of its root mean square) from which directions of gravity
     are tried, because they need a regressor of their own."""
-    tie: float = 20.0
+    tie: float = 3.0
     """The difference of gains within which the simpler change is taken."""
     least_gain_of_poor: float = 100.0
     """The reduction of the cost from which a change counts as a cure if a channel is not
