@@ -93,8 +93,8 @@ def diagnosis(context: Context) -> Diagnosis:
     limits = context.model.thresholds
     for _ in range(0 if common.final else limits.most_changes):
         cures = _cures(context, rows)
-        best = max((gain for gain, _, _ in cures), default=0.0)
-        cured = next((c for gain, c, _ in cures if gain > best - limits.tie), None)
+        most = max((gain for gain, _, _ in cures), default=0.0)
+        cured = next((c for gain, c, _ in cures if gain > most - limits.tie), None)
         if cured is None or (cured.final and found):
             break
         rows = dict.fromkeys(row for _, _, row in cures)  # those that explain something
