@@ -18,6 +18,7 @@ from symgen.numbers.scalar import plain
 from symgen.tracing.function import Function, read_by_option
 from symgen.tracing.request import FunctionRequest, of_robot
 from symgen.tracing.robot import ParametricModel, dimensions
+from symgen.tracing.singular import check_defined
 
 FLAG: Final = "--body-loops"
 
@@ -186,6 +187,7 @@ def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionReques
             f"{FLAG}: {wanted.name} cannot be computed in loops over bodies; the quantities that "
             f"can, one for each function, are {', '.join(COSTS)}"
         )
+    check_defined(robot, wanted.quantities)
     (quantity,) = of_robot(robot, wanted.quantities)
     if quantity.name == "regressor" and _has_columns_of_joints(robot):
         raise OptionError(

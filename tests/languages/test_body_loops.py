@@ -205,6 +205,14 @@ def test_what_loops_do_not_support_is_refused(tmp_path, robot, options, words):
         symgen.generate(ROBOTS / f"{robot}.urdf", tmp_path, ["c"], body_loops=True, **options)
 
 
+def test_a_singular_mass_matrix_is_refused(tmp_path):
+    text = (ROBOTS / "pendulum.urdf").read_text()
+    (tmp_path / "light.urdf").write_text(re.sub("<inertial>.*?</inertial>", "", text, flags=re.S))
+    options = {"quantities": ("forward_dynamics",), "body_loops": True}
+    with pytest.raises(OptionError, match="needs the inverse of the mass matrix"):
+        symgen.generate(tmp_path / "light.urdf", tmp_path / "module", ["c"], **options)
+
+
 def test_other_languages_are_refused(tmp_path):
     with pytest.raises(OptionError, match="only C has loops over the bodies, not python"):
         symgen.generate(ROBOTS / "ur5.urdf", tmp_path, ["c", "python"], body_loops=True)
