@@ -58,7 +58,7 @@ from symgen.options import rows
     rows(NameOptions, Release),
     JSON,
     FUNCTIONS,
-    rows(COptions, only=("scalar", "batch", "chunk")),
+    rows(COptions, only=("scalar", "batch", "chunk", "body_loops")),
     ROBOT,
     VERBOSE,
 )
