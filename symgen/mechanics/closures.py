@@ -169,15 +169,20 @@ class PlanarLoop(KinematicLoop):
     def positions(self, x: Positions) -> dict[int, Any]:
         """The positions of the dependent joints from those of the others in the loop."""
         places = {h.body: (k, n) for k, c in enumerate(self.chains) for n, h in enumerate(c)}
-        (side, i), (other, j) = sorted(places[body] for body in self.dependent)
-        chain = self.chains[side]
-        slides = [places[b] for b in self.dependent if self._hinge(places[b]).direction is not None]
-        if side == other:
-            end = self._ends(x, 1 - side)
-            return self._on_one_side(x, chain, (i, j), end, self._starts[side], bool(slides))
-        if slides:
-            return self._across_slider(x, slides[0], ({(side, i), (other, j)} - {*slides}).pop())
-        return self._on_both_sides(x, i, j)
+        first, second = sorted(places[body] for body in self.dependent)
+        slides = [p for p in (first, second) if self._hinge(p).direction is not None]
+        if len(slides) == len(self.dependent):
+            return self._of_sliders(x)
+        if first[0] != second[0]:
+            turning = second if slides == [first] else first
+            if slides:
+                return self._across_slider(x, slides[0], turning)
+            return self._on_both_sides(x, first[1], second[1])
+        before = self._before(x, first)
+        base = _minus(self._ends(x, 1 - first[0]), before.at)
+        turn_and_slide = self._slider_last if slides else self._on_one_side
+        solve = self._slider_first if slides == [first] else turn_and_slide
+        return solve(x, self.chains[first[0]], (first[1], second[1]), before, base)
 
     def _hinge(self, place: tuple[int, int]) -> Hinge:
         return self.chains[place[0]][place[1]]
@@ -231,26 +236,24 @@ class PlanarLoop(KinematicLoop):
         turn = _quotient(point, reach, square) - center.turn
         return {line.body: shift, hinge.body: _signed(hinge, turn)}
 
+    def _of_sliders(self, x: Positions) -> dict[int, Any]:
+        """Two joints that slide: line and line."""
+        at = {**x, **dict.fromkeys(self.dependent, ZERO)}
+        gap, columns = _minus(self._ends(at, 0), self._ends(at, 1)), self.columns(at)
+        a, b = ((columns[body][0], columns[body][1]) for body in self.dependent)
+        area = _cross(a, b)
+        inverse = area * (1.0 / positive(area * area))
+        values = (_cross(b, gap) * inverse, -(_cross(a, gap) * inverse))
+        return dict(zip(self.dependent, values, strict=True))
+
     def _on_one_side(
-        self,
-        x: Positions,
-        chain: Chain,
-        pair: tuple[int, int],
-        end: Plane,
-        start: Plane,
-        slides: bool,
+        self, x: Positions, chain: Chain, pair: tuple[int, int], before: Reach, base: Plane
     ) -> dict[int, Any]:
-        """Two joints on one side, from the cut point as the other side has it."""
-        i, j = pair
-        first, second = chain[i], chain[j]
-        before = _walk(chain[:i], x, start, STILL)[-1]
-        base = _minus(end, before.at)
-        if first.direction is not None:
-            return self._slider_first(x, chain, pair, before, base)
-        between = _walk(chain[i + 1 : j], x, first.arm, STILL)[-1]
-        if slides:
-            return self._slider_last(x, chain, pair, before, base, between)
-        far = _walk(chain[j + 1 :], x, second.arm, STILL)[-1].at
+        """Two turning joints on one side, from the cut point as the other side has it: circle and
+        circle."""
+        first, second = (chain[k] for k in pair)
+        between = _walk(chain[pair[0] + 1 : pair[1]], x, first.arm, STILL)[-1]
+        far = _walk(chain[pair[1] + 1 :], x, second.arm, STILL)[-1].at
         near, squares = between.at, (_dot(between.at, between.at), _dot(far, far))
         apex = _circles(base, *squares, self.closure.branch)
         turn = _quotient(apex, near, squares[0])
@@ -261,16 +264,11 @@ class PlanarLoop(KinematicLoop):
         }
 
     def _slider_last(
-        self,
-        x: Positions,
-        chain: Chain,
-        pair: tuple[int, int],
-        before: Reach,
-        base: Plane,
-        between: Reach,
+        self, x: Positions, chain: Chain, pair: tuple[int, int], before: Reach, base: Plane
     ) -> dict[int, Any]:
         """A joint that turns and one beyond it that slides, such as a cylinder: point and point."""
         first, second = chain[pair[0]], chain[pair[1]]
+        between = _walk(chain[pair[0] + 1 : pair[1]], x, first.arm, STILL)[-1]
         direction = _turned(second.direction or ZERO_PLANE, between.turn)
         beyond = _plus(between.at, _turned(second.arm, between.turn))
         beyond = _walk(chain[pair[1] + 1 :], x, beyond, between.turn)[-1].at

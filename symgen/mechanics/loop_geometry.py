@@ -8,7 +8,7 @@ from typing import Final
 from symgen.mechanics.canonical_frames import tidy
 from symgen.mechanics.closures import Chain, Hinge, PlanarLoop, Plane
 from symgen.mechanics.kinematic_loop import LoopError
-from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
+from symgen.mechanics.model import Body, Closure, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose, Triple
 from symgen.numbers.decimals import norm
 from symgen.numbers.scalar import ZERO, dot
@@ -34,14 +34,18 @@ class Reference:
             points.append(pose.position)
             axes.append(pose.turn(body.axis))
             slides.append(body.freedom.turn is ZERO)
-            if body.in_body_axes or (body.freedom.turn is not ZERO) == (
-                body.freedom.slide is not ZERO
-            ):
-                raise LoopError(
-                    f"joint '{body.joint.name}' is {body.joint.kind}; the joints of a loop must be "
-                    "revolute or prismatic"
-                )
+            check_one_motion(body)
         return cls(path, [*points, pose.move(point)], axes, slides)
+
+
+def check_one_motion(body: Body) -> None:
+    """Raises LoopError for a joint that does not only turn or only slide."""
+    turns, slides = (x is not ZERO for x in (body.freedom.turn, body.freedom.slide))
+    if body.in_body_axes or turns == slides:
+        raise LoopError(
+            f"joint '{body.joint.name}' is {body.joint.kind}; the joints of a loop must be "
+            "revolute or prismatic"
+        )
 
 
 def planar_loop(model: RigidBodyModel, closure: Closure) -> PlanarLoop:
@@ -79,11 +83,11 @@ def _difference(a: Triple, b: Triple) -> Triple:
 
 def _normal(sides: Sequence[Reference]) -> Triple:
     """The axis of the first joint that turns."""
-    for side in sides:
-        for axis, slides in zip(side.axes, side.slides, strict=True):
-            if not slides:
-                return axis
-    raise LoopError("no joint of the loop turns; a loop needs joints that turn")
+    turning = (a for side in sides for a, s in zip(side.axes, side.slides, strict=True) if not s)
+    found = next(turning, None)
+    if found is None:
+        raise LoopError("no joint of the loop turns; a loop needs joints that turn")
+    return found
 
 
 def axes_across(z: Triple) -> tuple[Triple, Triple]:

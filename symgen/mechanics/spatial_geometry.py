@@ -10,8 +10,8 @@ from symgen.mechanics.canonical_frames import pose_of_steps, tidy
 from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import LoopError
 from symgen.mechanics.leg_positions import leg_of
-from symgen.mechanics.loop_geometry import axes_across
-from symgen.mechanics.model import Body, Closure, RigidBodyModel, paths_of
+from symgen.mechanics.loop_geometry import axes_across, check_one_motion
+from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
 from symgen.mechanics.newton_loop import NewtonLoop
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose
 from symgen.mechanics.rigid_motion import Rows
@@ -110,7 +110,7 @@ def _side(model: RigidBodyModel, path: Sequence[int], cut: Pose, axes: Pose) -> 
     size = max(size, norm(*cut.position)) or 1.0
     for i in path:
         body = model.body(i)
-        _check(body)
+        check_one_motion(body)
         placed = axes.inverse @ body.pose
         rotation = Pose(_with_z_along(placed.turn(body.axis)))
         is_turned = rotation.rotation != IDENTITY
@@ -121,15 +121,6 @@ def _side(model: RigidBodyModel, path: Sequence[int], cut: Pose, axes: Pose) -> 
         axes = Pose(Pose(placed.rotation).inverse.rotation) @ rotation
     end = axes.inverse @ cut
     return Side(tuple(hinges), _vector(end.position, size), _rows(end.rotation))
-
-
-def _check(body: Body) -> None:
-    turns, slides = (x is not ZERO for x in (body.freedom.turn, body.freedom.slide))
-    if body.in_body_axes or turns == slides:
-        raise LoopError(
-            f"joint '{body.joint.name}' is {body.joint.kind}; the joints of a loop must be "
-            "revolute or prismatic"
-        )
 
 
 def _with_z_along(z: tuple[float, float, float]) -> Matrix3:

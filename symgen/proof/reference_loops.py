@@ -52,27 +52,69 @@ class ReferenceLoop:
             closure.dependent,
         )
 
+    def ends(self, poses: "Poses") -> tuple[Vector, Vector]:
+        """The two points of the loop in the world."""
+        return _vector_pair(
+            poses[i].place + _in_world(poses[i], p)
+            for i, p in zip(self.bodies, self.points, strict=True)
+        )
+
+    def _placed(self, poses: "Poses") -> tuple[Vector, list[Vector], list[Vector]]:
+        """From the second to the first point, and the axes at both, in the world."""
+        first, second = self.ends(poses)
+        one, two = (
+            [_in_world(poses[i], e) for e in axes]
+            for i, axes in zip(self.bodies, self.axes, strict=True)
+        )
+        return first - second, one, two
+
     def gaps(self, poses: "Poses") -> list[Scalar]:
         """The equations, each 0 where the loop closes."""
-        return _gaps(self, _Ends.at(self, poses))
+        (r, first, second), cut = self._placed(poses), self.cut
+        return [
+            *(r if cut.coincide else ()),
+            *(first[k].dot(r) for k in cut.across),
+            *([(r.dot(r) - self.length * self.length) / 2] if cut.distance else []),
+            *(first[i].dot(second[j]) for i, j in cut.perpendicular),
+        ]
 
     def columns(self, poses: "Poses") -> dict[int, list[Scalar]]:
         """The rates of the equations at unit rate of each joint."""
-        return columns(self, poses)
+        (r, first, second), cut, out = self._placed(poses), self.cut, dict[int, list[Scalar]]()
+        for sign, path, point in zip((1, -1), self.paths, self.ends(poses), strict=True):
+            for i in path:
+                w, v = (x.scaled(sign) for x in poses[i].twist(point))
+                carried = w if sign > 0 else ZERO_VECTOR
+                out[i] = [
+                    *(v if cut.coincide else ()),
+                    *(first[k].dot(v - carried.cross(r)) for k in cut.across),
+                    *([r.dot(v)] if cut.distance else []),
+                    *(w.dot(first[i].cross(second[j])) for i, j in cut.perpendicular),
+                ]
+        return out
 
     def second_rates(self, motion: "LoopMotion") -> list[Scalar]:
-        """The second rates of the equations."""
-        pairs = [*zip(self.bodies, ends(self, motion.poses), strict=True)]
+        """The second rates of the equations: what is seen from the first body, whose axes turn."""
+        (r, first, second), cut = self._placed(motion.poses), self.cut
+        pairs = [*zip(self.bodies, self.ends(motion.poses), strict=True)]
         moved = [motion.motions[i] for i in self.bodies]
-        at = _Ends.at(
-            self,
-            motion.poses,
-            v=_vector_pair(motion.velocity(i, p) for i, p in pairs),
-            w=_vector_pair(m.w for m in moved),
-            a=_vector_pair(m.acceleration(p) for m, (_, p) in zip(moved, pairs, strict=True)),
-            wd=_vector_pair(m.wd for m in moved),
+        from_first, from_second = (motion.velocity(i, p) for i, p in pairs)
+        v, (w, u) = from_first - from_second, (m.w for m in moved)
+        from_first, from_second = (
+            m.acceleration(p) for m, (_, p) in zip(moved, pairs, strict=True)
         )
-        return _second_rates(self, at)
+        a, wd, spun = from_first - from_second, moved[0].wd, moved[0].wd - moved[1].wd
+        seen, spin = a - wd.cross(r) - w.cross(v).scaled(2) + w.cross(w.cross(r)), w - u
+        return [
+            *(a if cut.coincide else ()),
+            *(first[k].dot(seen) for k in cut.across),
+            *([r.dot(a) + v.dot(v)] if cut.distance else []),
+            *(
+                spun.dot(first[i].cross(second[j]))
+                + spin.dot(w.cross(first[i]).cross(second[j]) + first[i].cross(u.cross(second[j])))
+                for i, j in cut.perpendicular
+            ),
+        ]
 
 
 @dataclass(frozen=True)
@@ -99,20 +141,20 @@ class ReferencePolynomial:
         return sum(parts, ZERO)
 
     def gaps(self, poses: "Poses") -> list[Scalar]:
-        """The residual of the polynomial."""
+        """How far the joint is from the polynomial."""
         return [poses[self.bodies[0]].coordinate - self._sum(poses, 0)]
 
     def columns(self, poses: "Poses") -> dict[int, list[Scalar]]:
-        """The rate of the residual at unit rate of each joint."""
+        """The rate of that at unit rate of each joint."""
         follower, leader = self.bodies
         return {follower: [1], leader: [-self._sum(poses, 1)]}
 
     def second_rates(self, motion: "LoopMotion") -> list[Scalar]:
-        """The second rate of the residual."""
+        """The second rate of that."""
         (follower, leader), poses = self.bodies, motion.poses
         rate, a = motion.rates[leader - 1], motion.accelerations
-        second_rate = self._sum(poses, 2) * rate * rate + self._sum(poses, 1) * a[leader - 1]
-        return [a[follower - 1] - second_rate]
+        bent = self._sum(poses, 2) * rate * rate + self._sum(poses, 1) * a[leader - 1]
+        return [a[follower - 1] - bent]
 
 
 Loop = ReferenceLoop | ReferencePolynomial
@@ -126,122 +168,32 @@ def _in_world(pose: Any, v: Vector) -> Vector:
     return Vector(*(row.dot(v) for row in pose.axes))
 
 
-def ends(loop: ReferenceLoop, poses: Poses) -> tuple[Vector, Vector]:
-    """The two points of a loop in the world."""
-    first, second = (
-        poses[i].place + _in_world(poses[i], p)
-        for i, p in zip(loop.bodies, loop.points, strict=True)
-    )
-    return first, second
-
-
 @dataclass(frozen=True)
-class _Ends:
-    """The two ends of a loop in the world and what they do: velocity and acceleration of the
-    points, angular velocity and its rate."""
-
-    r: Vector
-    axes: tuple[Sequence[Vector], Sequence[Vector]]
-    v: tuple[Vector, Vector] = (ZERO_VECTOR, ZERO_VECTOR)
-    w: tuple[Vector, Vector] = (ZERO_VECTOR, ZERO_VECTOR)
-    a: tuple[Vector, Vector] = (ZERO_VECTOR, ZERO_VECTOR)
-    wd: tuple[Vector, Vector] = (ZERO_VECTOR, ZERO_VECTOR)
-
-    @classmethod
-    def at(cls, loop: ReferenceLoop, poses: Poses, **motion: tuple[Vector, Vector]) -> "_Ends":
-        """The ends at poses of the bodies."""
-        first, second = ends(loop, poses)
-        one, two = (
-            [_in_world(poses[i], e) for e in axes]
-            for i, axes in zip(loop.bodies, loop.axes, strict=True)
-        )
-        return cls(first - second, (one, two), **motion)
-
-
-def _gaps(loop: ReferenceLoop, x: _Ends) -> list[Scalar]:
-    """The equations of a cut joint, each 0 where the loop closes."""
-    (first, second), cut = x.axes, loop.cut
-    return [
-        *(x.r if cut.coincide else ()),
-        *(first[k].dot(x.r) for k in cut.across),
-        *([(x.r.dot(x.r) - loop.length * loop.length) / 2] if cut.distance else []),
-        *(first[i].dot(second[j]) for i, j in cut.perpendicular),
-    ]
-
-
-def _rates(loop: ReferenceLoop, x: _Ends) -> list[Scalar]:
-    """The rates of the equations."""
-    (first, second), cut, v = x.axes, loop.cut, x.v[0] - x.v[1]
-    return [
-        *(v if cut.coincide else ()),
-        *(first[k].dot(v - x.w[0].cross(x.r)) for k in cut.across),
-        *([x.r.dot(v)] if cut.distance else []),
-        *((x.w[0] - x.w[1]).dot(first[i].cross(second[j])) for i, j in cut.perpendicular),
-    ]
-
-
-def _second_rates(loop: ReferenceLoop, x: _Ends) -> list[Scalar]:
-    """The second rates of the equations: what is seen from the first body, whose axes turn."""
-    (first, second), cut, (w, u) = x.axes, loop.cut, x.w
-    v, a = x.v[0] - x.v[1], x.a[0] - x.a[1]
-    relative_a = a - x.wd[0].cross(x.r) - w.cross(v).scaled(2) + w.cross(w.cross(x.r))
-    relative_w, relative_wd = w - u, x.wd[0] - x.wd[1]
-    return [
-        *(a if cut.coincide else ()),
-        *(first[k].dot(relative_a) for k in cut.across),
-        *([x.r.dot(a) + v.dot(v)] if cut.distance else []),
-        *(
-            relative_wd.dot(first[i].cross(second[j]))
-            + relative_w.dot(
-                w.cross(first[i]).cross(second[j]) + first[i].cross(u.cross(second[j]))
-            )
-            for i, j in cut.perpendicular
-        ),
-    ]
-
-
-def columns(loop: ReferenceLoop, poses: Poses) -> dict[int, list[Scalar]]:
-    """The rates of a loop's equations at unit rate of each joint."""
-    points = ends(loop, poses)
-    out = dict[int, list[Scalar]]()
-    for side, path in enumerate(loop.paths):
-        for i in path:
-            w, v = poses[i].twist(points[side])
-            moved = {
-                "v": (v, ZERO_VECTOR) if side == 0 else (ZERO_VECTOR, v),
-                "w": (w, ZERO_VECTOR) if side == 0 else (ZERO_VECTOR, w),
-            }
-            out[i] = _rates(loop, _Ends.at(loop, poses, **moved))
-    return out
-
-
-@dataclass(frozen=True)
-class _ConstraintJacobian:
+class _System:
     """The Jacobian of the equations of all loops: for each loop the columns of its joints."""
 
     loops: Sequence[Loop]
-    columns: Sequence[Mapping[int, Sequence[Scalar]]]
+    by: Sequence[Mapping[int, Sequence[Scalar]]]
 
     @classmethod
-    def at(cls, loops: Sequence[Loop], poses: Poses) -> "_ConstraintJacobian":
+    def at(cls, loops: Sequence[Loop], poses: Poses) -> "_System":
         """The Jacobian at poses of the bodies."""
         return cls(loops, [loop.columns(poses) for loop in loops])
 
-    def gap_rates(self, rates: Sequence[Scalar]) -> list[list[Scalar]]:
+    def gap(self, rates: Sequence[Scalar]) -> list[list[Scalar]]:
         """The rates of the equations at rates of the joints."""
         out = []
-        for columns in self.columns:
-            parts = ([x * rates[i - 1] for x in column] for i, column in columns.items())
-            rows = zip(*parts, strict=True)
+        for by in self.by:
+            rows = zip(*([x * rates[i - 1] for x in row] for i, row in by.items()), strict=True)
             out.append([sum(row, ZERO) for row in rows])
         return out
 
-    def dependent_rates(self, gaps: Sequence[Sequence[Scalar]]) -> dict[int, Scalar]:
-        """The rates of the dependent joints that cancel rates of the gaps, by least squares."""
+    def balanced(self, gaps: Sequence[Sequence[Scalar]]) -> dict[int, Scalar]:
+        """The rates of the dependent joints that undo motions of the gaps, by least squares."""
         unknown = [i for loop in self.loops for i in loop.dependent]
-        of_unknown = [[by_joint.get(i, ()) for by_joint in self.columns] for i in unknown]
-        normal = [[self._product(a, b) for b in of_unknown] for a in of_unknown]
-        right = [-self._product(a, gaps) for a in of_unknown]
+        columns = [[by.get(i, ()) for by in self.by] for i in unknown]
+        normal = [[self._product(a, b) for b in columns] for a in columns]
+        right = [-self._product(a, gaps) for a in columns]
         return dict(zip(unknown, _solution(normal, right), strict=True))
 
     def _product(self, a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]) -> Scalar:
@@ -277,15 +229,15 @@ def with_loop_positions(
     for _ in range(ITERATIONS):
         poses = poses_at(x)
         gaps = [loop.gaps(poses) for loop in loops]
-        for i, change in _ConstraintJacobian.at(loops, poses).dependent_rates(gaps).items():
+        for i, change in _System.at(loops, poses).balanced(gaps).items():
             x[i - 1] = x[i - 1] + change
     return x
 
 
 def with_loop_rates(loops: Sequence[Loop], poses: Poses, rates: Sequence[Scalar]) -> list[Scalar]:
     """The rates of all bodies, of which those that loops determine are given as ZERO."""
-    out, jacobian = list(rates), _ConstraintJacobian.at(loops, poses)
-    for i, rate in jacobian.dependent_rates(jacobian.gap_rates(out)).items():
+    out, system = list(rates), _System.at(loops, poses)
+    for i, rate in system.balanced(system.gap(out)).items():
         out[i - 1] = rate
     return out
 
@@ -310,7 +262,7 @@ class LoopMotion:
 def with_loop_accelerations(loops: Sequence[Loop], motion: LoopMotion) -> list[Scalar]:
     """The accelerations of all bodies."""
     out, gaps = [*motion.accelerations], [loop.second_rates(motion) for loop in loops]
-    for i, x in _ConstraintJacobian.at(loops, motion.poses).dependent_rates(gaps).items():
+    for i, x in _System.at(loops, motion.poses).balanced(gaps).items():
         out[i - 1] = x
     return out
 

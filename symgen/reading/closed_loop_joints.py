@@ -61,26 +61,22 @@ def _closures(
             ends = _ends(part, model, loop)
             if ends is not None:
                 shared = _shared(part, model, loop)
-                made = _closure(part.robot, model, loop, ends, closures, shared)
-                _check_mobility(part.robot, model, loop, [*closures, made])
+                made = _closure(model, loop, ends, closures, shared)
+                _check_mobility(model, [*closures, made])
                 closures.append(made)
-        except RobotError as error:
+        except LoopError as error:
             if not loop.optional:
-                raise
-            left.append((loop, error.message))
+                raise _error(part.robot, loop, str(error)) from None
+            left.append((loop, str(error)))
     return closures, left
 
 
-def _check_mobility(
-    robot: RobotDescription, model: RigidBodyModel, loop: LoopElement, closures: Sequence[Closure]
-) -> None:
-    """Raises RobotError if no joint is left that can move."""
+def _check_mobility(model: RigidBodyModel, closures: Sequence[Closure]) -> None:
+    """Raises LoopError if no joint is left that can move."""
     determined = {i for closure in closures for i in closure.dependent}
     if all(i in determined or body.follows for i, body in enumerate(model.bodies, 1)):
-        raise _error(
-            robot,
-            loop,
-            "it leaves the robot without a joint that can move; add joints, or remove the loop",
+        raise LoopError(
+            "it leaves the robot without a joint that can move; add joints, or remove the loop"
         )
 
 
@@ -99,7 +95,7 @@ def _ends(
     part: RobotSubtree, model: RigidBodyModel, loop: LoopElement
 ) -> tuple[tuple[int, int], tuple[Pose, Pose]] | None:
     """The two bodies of a loop and the frame of the cut joint on each; None if the part has neither
-    of the links, or joints of a polynomial. Raises RobotError for a link that does not exist or is
+    of the links, or joints of a polynomial. Raises LoopError for a link that does not exist or is
     excluded."""
     kind, elements = ("joint", part.robot.joints) if loop.polynomial else ("link", part.robot.links)
     places = {link.name: (0, link.pose) for link in model.base}
@@ -110,25 +106,19 @@ def _ends(
     known = [element.name for element in elements]
     for name in loop.links:
         if name not in known:
-            raise _error(
-                part.robot, loop, f"no {kind} is called '{shown(name)}'; {hint(name, known)}"
-            )
+            raise LoopError(f"no {kind} is called '{shown(name)}'; {hint(name, known)}")
     missing = [name for name in loop.links if name not in places]
     if len(missing) == len(loop.links):
         return None
     if missing and loop.polynomial:
-        raise _error(
-            part.robot,
-            loop,
+        raise LoopError(
             f"joint '{shown(missing[0])}' is fixed here or has several coordinates; a polynomial "
             "is of two joints with one coordinate each",
         )
     if missing:
-        raise _error(
-            part.robot,
-            loop,
+        raise LoopError(
             f"--root and --tip exclude link '{shown(missing[0])}', so that the loop is open; "
-            "choose a part with both links, or remove the loop",
+            "choose a part with both links, or remove the loop"
         )
     (first, pose), (second, other) = (places[name] for name in loop.links)
     cut = [Pose(*frame) for frame in zip(loop.rotations, loop.points, strict=True)]
@@ -136,7 +126,6 @@ def _ends(
 
 
 def _closure(
-    robot: RobotDescription,
     model: RigidBodyModel,
     loop: LoopElement,
     ends: tuple[tuple[int, int], tuple[Pose, Pose]],
@@ -144,7 +133,7 @@ def _closure(
     shared: Collection[int],
 ) -> Closure:
     """The closure of a loop, with its dependent joints and its branch; `shared` joints belong to
-    other loops too. Raises RobotError."""
+    other loops too. Raises LoopError."""
     paths = ([ends[0][0]], list[int]()) if loop.polynomial else paths_of(model, ends[0])
     taken = {i for closure in before for i in closure.dependent}
     free = [[i for i in path if i not in taken and model.body(i).follows is None] for path in paths]
@@ -163,7 +152,7 @@ def _closure(
         polynomial=loop.polynomial,
     )
     if loop.dependent:
-        named = [_dependent(robot, model, loop, name, [*chain(*free)]) for name in loop.dependent]
+        named = [_dependent(model, loop, name, [*chain(*free)]) for name in loop.dependent]
         choices = [tuple(sorted(named))]
     else:
         kept = {i for i in chain(*free) if model.body(i).joint.name in loop.independent}
@@ -171,17 +160,13 @@ def _closure(
         choices = choices or dependent_choices(free, loop.joint, kept)
         if loop.newton:
             far = farthest_first(free, [*kept, *shared])
-            choices = [_newton_dependent(robot, model, loop, closure, far)] if far else []
+            choices = [newton_dependent(model, closure, far)] if far else []
     if not choices and loop.polynomial:
-        raise _error(
-            robot,
-            loop,
+        raise LoopError(
             f"joint '{shown(loop.links[0])}' follows others already; remove one of both",
         )
     if not choices:
-        raise _error(
-            robot,
-            loop,
+        raise LoopError(
             f"the number of its joints that could follow from the others is {len([*chain(*free)])},"
             f" and a planar loop determines {PLANAR_UNKNOWNS}; give it more joints, or remove it",
         )
@@ -193,9 +178,9 @@ def _closure(
             reasons.append(str(error))
             continue
         for i in dependent:
-            _check_dependent(robot, model, loop, i)
+            _check_dependent(model, i)
         return found
-    raise _error(robot, loop, reasons[0])
+    raise LoopError(reasons[0])
 
 
 def _shared(part: RobotSubtree, model: RigidBodyModel, loop: LoopElement) -> set[int]:
@@ -203,24 +188,10 @@ def _shared(part: RobotSubtree, model: RigidBodyModel, loop: LoopElement) -> set
     shared = set[int]()
     for other in part.robot.loops:
         ends = None
-        with suppress(RobotError):  # reported with that loop
+        with suppress(LoopError):  # reported with that loop
             ends = _ends(part, model, other) if other is not loop else None
         shared |= {*chain(*paths_of(model, ends[0]))} if ends else set()
     return shared
-
-
-def _newton_dependent(
-    robot: RobotDescription,
-    model: RigidBodyModel,
-    loop: LoopElement,
-    closure: Closure,
-    free: Sequence[int],
-) -> tuple[int, ...]:
-    """The joints that a loop of Newton's method determines. Raises RobotError."""
-    try:
-        return newton_dependent(model, closure, free)
-    except LoopError as error:
-        raise _error(robot, loop, str(error)) from None
 
 
 def _assembled(
@@ -243,31 +214,21 @@ def _assembled(
     return trials[min(distances, key=distances.__getitem__)]
 
 
-def _dependent(
-    robot: RobotDescription,
-    model: RigidBodyModel,
-    loop: LoopElement,
-    name: str,
-    free: Sequence[int],
-) -> int:
-    """The body of a joint that a loop is to determine. Raises RobotError."""
+def _dependent(model: RigidBodyModel, loop: LoopElement, name: str, free: Sequence[int]) -> int:
+    """The body of a joint that a loop is to determine. Raises LoopError."""
     names = {model.body(i).joint.name: i for i in free}
     if len({*loop.dependent}) != len(loop.dependent):
-        raise _error(robot, loop, f"names {quoted(loop.dependent)} as dependent; name each once")
+        raise LoopError(f"names {quoted(loop.dependent)} as dependent; name each once")
     if name not in names:
-        raise _error(
-            robot,
-            loop,
+        raise LoopError(
             f"'{shown(name)}' is no joint that this loop can determine; name two of "
             f"{quoted(names)}",
         )
     return names[name]
 
 
-def _check_dependent(
-    robot: RobotDescription, model: RigidBodyModel, loop: LoopElement, i: int
-) -> None:
-    """Raises RobotError if a spring or another joint depends on the angle of a joint that the loop
+def _check_dependent(model: RigidBodyModel, i: int) -> None:
+    """Raises LoopError if a spring or another joint depends on the angle of a joint that the loop
     determines, of which only the cosine and the sine are known."""
     joint = model.body(i).joint
     followers = (
@@ -278,9 +239,7 @@ def _check_dependent(
     )
     follower = next(followers, None)
     if follower is not None:
-        raise _error(
-            robot,
-            loop,
+        raise LoopError(
             f"determines joint '{shown(joint.name)}', which joint '{shown(follower)}' follows; "
             "make one of the two independent",
         )

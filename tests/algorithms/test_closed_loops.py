@@ -84,7 +84,6 @@ def test_both_ends_of_a_loop_move_alike(name: str) -> None:
         body_motions,
         body_poses,
     )
-    from symgen.proof.reference_loops import ends
     from symgen.proof.reference_model import reference_model
 
     model = robot(name).model
@@ -101,7 +100,7 @@ def test_both_ends_of_a_loop_move_alike(name: str) -> None:
         )
         poses, motions = body_poses(tree, course.positions), body_motions(tree, course)
         for loop in with_loops.loops:
-            points = ends(loop, poses)
+            points = loop.ends(poses)
             moved = []
             for body, point in zip(loop.bodies, points, strict=True):
                 velocity = motions[body].w.cross(point - motions[body].place)
@@ -323,3 +322,29 @@ def test_a_connection_of_mujoco_is_its_tree_projected() -> None:
             (out,) = function.run(**{name: state[name] for name in function.inputs}).values()
             found = np.array([float(v) for v in out])
             assert found == pytest.approx(wanted.ravel(), rel=1e-12, abs=1e-13)
+
+
+def sliders(carrier: str, closed: bool = True) -> Any:
+    """An arm whose end moves two sliding joints: one after the other, or one of them on the arm."""
+    made: Any = symgen.Builder("sliders").link("base")
+    for name in ("arm", "x", "y"):
+        made = made.link(name, 1.0, (0.05, 0.02, 0.0), (0.01, 0.0, 0.0, 0.01, 0.0, 0.012))
+    made = made.joint("q", "revolute", "base", "arm", axis=(0, 0, 1))
+    made = made.joint("x", "prismatic", "base", "x", axis=(1, 0, 0))
+    made = made.joint("y", "prismatic", carrier, "y", axis=(0, 1, 0))
+    last, other = ("arm", "y") if carrier == "x" else ("y", "x")
+    at = {"at_first": (0.3, 0.0, 0.0), "at_second": (0.0, 0.1, 0.0)}
+    return made.close("pin", last, other, **at, dependent=("x", "y")) if closed else made
+
+
+@pytest.mark.parametrize("carrier", ["x", "arm"])
+def test_two_sliding_joints_follow_a_joint_that_turns(carrier: str, tmp_path: Path) -> None:
+    arm = symgen.Robot(sliders(carrier))
+    symgen.Robot(sliders(carrier, closed=False)).write_urdf(tmp_path / "tree.urdf")
+    tree = OpenTree.of(arm.model, tmp_path / "tree.urdf")
+    for q, qd, tau in ((0.4, 1.3, 0.2), (-0.9, 0.5, -2.0)):
+        gaps, _, _ = tree.rows(tree.positions([q]), np.zeros(3))
+        assert np.abs(gaps).max() < 1e-15
+        wanted, _ = tree.constraint_dynamics([q], [qd], [tau])
+        found = arm.trace("forward_dynamics").run(q=[q], qd=[qd], tau=[tau])["qdd"]
+        assert float(found[0]) == pytest.approx(wanted[0], rel=1e-9)

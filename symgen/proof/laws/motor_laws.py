@@ -21,7 +21,7 @@ from symgen.proof.reference_kinematics import (
     body_rates,
     poses_at,
 )
-from symgen.proof.reference_loops import Poses, ReferenceLoop, ends
+from symgen.proof.reference_loops import Poses, ReferenceLoop
 from symgen.proof.reference_model import entries_array
 from symgen.proof.states import (
     States,
@@ -108,7 +108,7 @@ def reflected_inertia(x: States, joint: str) -> DecimalArray:
 def _rod(loop: ReferenceLoop, body: int, poses: Poses) -> tuple[Point, Point] | None:
     """The ends of a rod of constant length that alone connects the joint of a body with those that
     its loop does not determine; None without one."""
-    tips = ends(loop, poses)
+    tips = loop.ends(poses)
     if loop.cut.distance:
         return (loop.paths[0], tips[0]), (loop.paths[1], tips[1])
     pair = sorted({*loop.dependent} - {body})
