@@ -43,11 +43,16 @@ class NewtonLoop(SpatialLoop):
         turning = {*self.dependent} - self.sliding
         return out | {b: math.remainder(out[b], math.tau) for b in turning}
 
+    def closes(self, x: Positions) -> bool:
+        """Whether its equations hold, but for digits also those that the elimination leaves out:
+        the others of a spherical linkage hold in its mirror image."""
+        gap = self.gap(x)
+        counted, every = (norm(*map(plain, rows)) for rows in (self.counted(gap), gap))
+        return counted <= CLOSED * self.size and every <= LEFT_OUT * self.size
+
     def sine(self, x: Positions) -> float:
         """The least singular value as of other loops; 0 where the equations do not hold."""
-        if norm(*map(plain, self.counted(self.gap(x)))) > CLOSED * self.size:
-            return 0.0
-        return super().sine(x)
+        return super().sine(x) if self.closes(x) else 0.0
 
     @property
     def sample(self) -> Positions:

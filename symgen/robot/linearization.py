@@ -15,6 +15,7 @@ from symgen.mechanics.closing_positions import closed
 from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows, twist_from_rates
 from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.newton_loop import NewtonLoop
 from symgen.native.library import MASKED, is_masked
 from symgen.numbers.scalar import plain
 from symgen.numbers.types import Numbers
@@ -44,15 +45,12 @@ def normalized(model: RigidBodyModel, q: Numbers) -> Numbers:
         unit[four] /= length
     if coupling.held:
         unit = np.array(closed(coupling, unit.tolist()))
-        if np.abs(np.array(coupling.closer(unit.tolist())[1], float)).max() > CLOSED:
+        x = dict(enumerate(coupling.body_positions(unit.tolist()), 1))
+        if not all(loop.closes(x) for loop in coupling.loops if isinstance(loop, NewtonLoop)):
             raise OptionError(
                 "the closed loops do not close from these positions; give nearer ones"
             )
     return unit
-
-
-CLOSED = 1e-9
-"""The largest gap of a loop that Newton's method has closed (m)."""
 
 
 def rates(model: RigidBodyModel, q: Numbers, v: Numbers) -> Numbers:

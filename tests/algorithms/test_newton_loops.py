@@ -3,6 +3,7 @@ digits, and Newton's steps."""
 
 import math
 from functools import cache
+from math import pi
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import symgen
 from symgen.errors import OptionError
 from symgen.languages.accuracy import Accuracy
+from symgen.mechanics.closing_positions import closed
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.cut_joints import CUT_JOINTS
 from symgen.proof.laws import LawEvaluator
@@ -69,10 +71,10 @@ def test_newton_steps_close_the_loop(joint: str) -> None:
     for _, place in coupling.held:
         off[place] += 1e-3
     function = arm.trace("loop_closure")
-    closed, gap = function.run(q=off).values()
-    assert np.abs(np.array([float(x) for x in closed]) - q).max() < 1e-9
+    found, gap = function.run(q=off).values()
+    assert np.abs(np.array([float(x) for x in found]) - q).max() < 1e-9
     assert float(gap[0]) < 1e-7
-    again = function.run(q=[float(x) for x in closed])
+    again = function.run(q=[float(x) for x in found])
     assert float(again["loop_gap"][0]) < 1e-13
 
 
@@ -116,6 +118,34 @@ def test_controllers_that_are_not_generated_have_no_gains() -> None:
     with pytest.raises(OptionError, match="positions have no closed form"):
         robot("ball").sampled_loop("computed_torque", 1000.0)
     assert robot("ball").sampled_loop("gravity_compensation", 1000.0).stable
+
+
+def test_the_mirror_image_of_a_spherical_linkage_is_not_closed() -> None:
+    """Its ball joint has one equation that the two others imply, but for the sign of a distance."""
+    links = ("a", "b", "c", "d")
+    made: Any = symgen.Builder("spherical").link("base")
+    for name in links:
+        made = made.link(name, 0.4, (0.02, 0.03, 0.1), (0.01, 0.0, 0.0, 0.011, 0.0, 0.008))
+    places = (("base", (pi / 2, 0, 0)), ("a", (0, 0.9, 0)), ("base", (0, pi / 2, 0)))
+    for link, (parent, rpy) in zip(links, (*places, ("c", (-0.9, 0, 0))), strict=True):
+        made = made.joint(f"of_{link}", "revolute", parent, link, rpy=rpy)
+    tip = (0.05, 0.1, 0.1)
+    arm = symgen.Robot(made.close("tip", "b", "d", tip, tip, newton=True))
+    function, rng, images = arm.trace("inverse_dynamics"), np.random.default_rng(0), 0
+    (loop,), coupling = coupling_of(arm.model).loops, coupling_of(arm.model)
+    row: dict[str, Any] = {"q": [], "qd": [[0.3, -0.4]] * 6, "qdd": [[0.5, 0.2]] * 6}
+    for _ in range(6):
+        drawn = rng.uniform(-3, 3, 4).tolist()
+        x = dict(enumerate(coupling.body_positions(closed(coupling, drawn)), 1))
+        gap = np.abs(np.array(loop.gap(x), float))
+        images += bool(np.sort(gap)[1] < 1e-12 and gap.max() > 1e-3)
+        row["q"].append([*coupling.reachable(drawn)])
+    assert images
+    parameters = function.regroups[function.parts[0][1].regrouping].robot
+    (exact,) = LawEvaluator(parameters, row).of(function.quantities[0]).values()
+    for k, wanted in enumerate(np.array(exact).astype(float)):
+        found = function.run(**{name: row[name][k] for name in function.inputs})["tau"]
+        assert np.array(found, float) == pytest.approx(wanted, rel=1e-11, abs=1e-12)
 
 
 def test_simulated_positions_stay_closed() -> None:

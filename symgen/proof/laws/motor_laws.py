@@ -1,5 +1,5 @@
-"""References of the transmissions of several motors: the coordinates of the textbook's bodies and
-least squares with the rates of motors."""
+"""References of closed loops and of transmissions to one or several joints: the coordinates of the
+textbook's bodies, and least squares with the rates of motors."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -42,6 +42,30 @@ def _rates(x: States) -> DecimalArray:
     columns = [body_rates(x.mechanism, x.textbook.course.positions, unit) for unit in units]
     arrays = [entries_array(column, x.shape, Decimal(0)) for column in columns]
     return np.stack(arrays, axis=-1)
+
+
+@law("loop_closure", "Newton's method of the reference in 75 digits, at states that close")
+def loop_closure(x: States) -> tuple[DecimalArray, DecimalArray]:
+    """Positions of the reference, and no gap."""
+    closed, mechanism = x.given["q"].copy(), x.mechanism
+    for body, place in mechanism.held:
+        closed[..., place] = body_coordinate(mechanism, body, x.textbook.course.positions)
+    return closed, np.full((*x.shape, 1), Decimal(0))
+
+
+@law("transmission", "Newton's method and least squares on the gaps of the closed loops")
+def transmission(x: States, joint: str) -> tuple[DecimalArray, ...]:
+    """x, ẋ and the row of G."""
+    body = next(i for i, b in enumerate(x.robot.model.bodies, 1) if b.joint.name == joint)
+    position = entries_array(
+        [body_coordinate(x.mechanism, body, x.textbook.course.positions)], x.shape, Decimal(0)
+    )
+    rates = body_rates(x.mechanism, x.textbook.course.positions, x.textbook.course.qd)
+    return (
+        position,
+        entries_array([rates[body - 1]], x.shape, Decimal(0)),
+        _rates(x)[..., body - 1, :],
+    )
 
 
 def _places(x: States, joint: str) -> dict[int, int]:
