@@ -36,6 +36,7 @@ STARTS: Final[Mapping[str, tuple[float, ...]]] = {
     "five_bar": (-0.3, 0.2),
     "delta": (0.3, 0.2, 0.4),
     "four-bar": (0.0, 0.3, 0.0),
+    "Cassie": (*[0.0] * 7, 2.163, *[0.0] * 7, 2.163, 0.0, 0.0),
 }
 """Positions at the start; of other robots 0."""
 

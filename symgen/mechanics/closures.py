@@ -163,8 +163,9 @@ class PlanarLoop(KinematicLoop):
 
     @property
     def can_be_crossed(self) -> bool:
-        """Whether both dependent joints turn and have positions in closed form."""
-        return not (self.closure.newton or self.sliding & {*self.dependent})
+        """Whether its positions have a closed form. A crank and a rod of equal lengths fold where
+        the slider is at the pivot of the crank."""
+        return not self.closure.newton
 
     def positions(self, x: Positions) -> dict[int, Any]:
         """The positions of the dependent joints from those of the others in the loop."""

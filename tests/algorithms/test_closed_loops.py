@@ -348,3 +348,19 @@ def test_two_sliding_joints_follow_a_joint_that_turns(carrier: str, tmp_path: Pa
         wanted, _ = tree.constraint_dynamics([q], [qd], [tau])
         found = arm.trace("forward_dynamics").run(q=[q], qd=[qd], tau=[tau])["qdd"]
         assert float(found[0]) == pytest.approx(wanted[0], rel=1e-9)
+
+
+def test_random_states_are_not_beyond_the_place_where_equal_links_fold() -> None:
+    """Of a slider-crank with a crank and a rod of 0.2 m: beyond, the slider would stay at 0."""
+    made: Any = symgen.Builder("equal").link("base")
+    for name in ("crank", "rod", "slider"):
+        made = made.link(name, 1.0, (0.1, 0.0, 0.0), (0.01, 0.0, 0.0, 0.01, 0.0, 0.01))
+    made = made.joint("a", "revolute", "base", "crank", rpy=(0, 0, 0.5))
+    made = made.joint("b", "revolute", "crank", "rod", (0.2, 0, 0), (0, 0, -1.0))
+    made = made.joint("s", "prismatic", "base", "slider", (0.4 * np.cos(0.5), 0, 0), axis=(1, 0, 0))
+    arm = symgen.Robot(made.close("pin", "rod", "slider", (0.2, 0, 0), (0, 0, 0)))
+    coupling = coupling_of(arm.model)
+    for q in (-3.0, 1.0, 2.0, 3.0):
+        (found,) = coupling.reachable([q])
+        slide = float(coupling.body_positions([found])[2]) + 0.4 * np.cos(0.5)
+        assert slide == pytest.approx(0.4 * np.cos(0.5 + found), abs=1e-12) and slide > 0.01
