@@ -13,8 +13,8 @@ from symgen.algorithms.factors import coupled_mass_matrix, factors, factors_by_p
 from symgen.algorithms.forward_kinematics import rotate_wrenches
 from symgen.algorithms.loads import with_solved_loads
 from symgen.algorithms.motion import motions
-from symgen.algorithms.newton_euler import bias, inertial_force
-from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.newton_euler import bias, inertial_force, inverse_dynamics
+from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import (
@@ -202,6 +202,27 @@ def forward_dynamics(
     """Joint accelerations under the joint forces `tau` (rad/s² or m/s², shape n), from the factors
     of M."""
     return factors(system, coupled_mass_matrix(system, q)).solve(driving(system, q, qd, tau))
+
+
+@quantity(
+    "forward_dynamics_residual",
+    "tau - (M(q) qdd + C(q, qd) qd + g(q))",
+    inputs=("q", "qd", "qdd", "tau"),
+    outputs=(Array("residual", "joint forces that accelerations leave over", "N m | N"),),
+    source="Khalil & Kleinfinger, ICRA 1986",
+    depends_on_external_forces=True,
+    supports=("load", "presliding", "acceleration"),
+    coordinates=JOINTS,
+    closed_loops=True,
+)
+def forward_dynamics_residual(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, tau: Coordinates
+) -> list[Scalar]:
+    """Joint forces that accelerations of forward dynamics leave over: τ - (M q̈ + C q̇ + g) (N m or
+    N, shape n), zero for the exact ones. The error of q̈ is M⁻¹ times this."""
+    state, x, xd = system.at_state(q, qd)
+    needed = inverse_dynamics(state, x, xd, state.coupling.body_accelerations(qdd))
+    return [t - f for t, f in zip(tau, state.coupling.forces(needed), strict=True)]
 
 
 @requirement("only robots whose joints all move by themselves")

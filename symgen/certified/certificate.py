@@ -89,9 +89,11 @@ def certify(function: Function, domain: Domain, arithmetic: Arithmetic, boxes: i
     except UnboundedError as error:
         inverts = any(quantity.needs_inverse for quantity in function.quantities)
         reason = "; intervals cannot bound an elimination" if inverts else ""
+        advice = f"remove {function.name}"
+        if [q.name for q in function.quantities] == ["forward_dynamics"]:
+            advice = "add --quantity forward_dynamics_residual, whose bound takes its place"
         raise OptionError(
-            f"--certify: {function.name} has no bound on these ranges: {error}{reason}; remove "
-            f"{function.name}"
+            f"--certify: {function.name} has no bound on these ranges: {error}{reason}; {advice}"
         ) from None
 
 

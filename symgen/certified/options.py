@@ -16,6 +16,10 @@ from symgen.tracing.function import Function
 BOXES: Final = 16384
 """Boxes of a function: some seconds for the inverse dynamics of a robot with six joints."""
 
+SOLVED: Final = "forward_dynamics"
+RESIDUAL: Final = f"{SOLVED}_residual"
+"""The quantity whose bounds stand for those of forward dynamics, which intervals cannot bound."""
+
 MAX_BOXES: Final = 10**9
 
 
@@ -81,9 +85,17 @@ class CertifyOptions:
         self, model: RigidBodyModel, functions: Sequence[Function], arithmetic: Arithmetic
     ) -> dict[str, Certificate]:
         """The certificates of functions by name. Raises OptionError for a missing limit, and where
-        there is no bound."""
-        limits = checked_limits(model, self.certify_limits)
-        domains = {f.name: domain(model, f.program, limits, f.name) for f in functions}
+        there is no bound. Forward dynamics has none beside a function that has its residual."""
+        limits, names = checked_limits(model, self.certify_limits), [*map(_quantities, functions)]
+        has_residual = any(RESIDUAL in x for x in names)
+        bounded = [
+            f for f, x in zip(functions, names, strict=True) if x != [SOLVED] or not has_residual
+        ]
+        domains = {f.name: domain(model, f.program, limits, f.name) for f in bounded}
         return {
-            f.name: certify(f, domains[f.name], arithmetic, self.certify_boxes) for f in functions
+            f.name: certify(f, domains[f.name], arithmetic, self.certify_boxes) for f in bounded
         }
+
+
+def _quantities(function: Function) -> list[str]:
+    return [q.name for q in function.quantities]

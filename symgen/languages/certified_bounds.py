@@ -4,18 +4,32 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+import numpy as np
+
 from symgen.certified.certificate import Certificate, CertifiedOutput, rounded_up
 from symgen.certified.domain import checked_limits
 from symgen.certified.enclosures import Arithmetic
 from symgen.certified.fixed_functions import FixedFunction, fixed_functions
 from symgen.certified.fixed_types import FIXED, FixedType
 from symgen.certified.options import CertifyOptions
+from symgen.compiler.evaluate import evaluate_batch
+from symgen.compiler.program import LoopProgram
 from symgen.languages.describe import FunctionDescription
 from symgen.languages.module import Module
+from symgen.numbers.trig import TYPES
+from symgen.numbers.types import Numbers
+from symgen.proof.bounds import ROUNDOFF, representation_error
+from symgen.tracing.function import Function
 
 MOST_ENTRIES: Final = 32
 """Entries of a vector that are stated one by one; of larger arrays the largest bounds are."""
 
+
+UNBOUNDED: Final = (
+    "no bound, as intervals cannot bound an elimination. The error of qdd",
+    "is M^-1 times the residual, which a function here returns with a bound",
+)
+"""What the header says of forward dynamics."""
 
 BOXES_SHARE: Final = 4
 """Functions in fixed point have one grid of boxes for all of their results, with fewer boxes."""
@@ -55,14 +69,45 @@ def _of_fixed_point(module: Module) -> dict[str, Certificate]:
 
 def certified_texts(module: Module, d: FunctionDescription) -> list[str]:
     """The bounds of a function, a line each; none without a certificate."""
-    certificate = certificates(module).get(d.name)
+    found = certificates(module)
+    certificate = found.get(d.name)
     if certificate is None:
-        return []
+        return [*UNBOUNDED] if found else []
     units = {a.name: "" if "|" in a.unit or "," in a.unit else f" {a.unit}" for a in d.outs}
     kind = module.arithmetic[0]
     texts = [text for out in certificate.outputs for text in _lines(out, units[out.name], kind)]
     largest = rounded_up(certificate.largest, 3)
     return [*texts, f"no intermediate result is larger than {largest}"]
+
+
+def tolerances(module: Module, function: Function) -> dict[str, Numbers]:
+    """The largest difference of each result in the test states from its reference by the
+    certificate, states x entries: the certified error and what rounding the inputs changes. It is
+    infinite in states beyond the limits; there are none without a certificate."""
+    certificate, program = certificates(module).get(function.name), function.program
+    if certificate is None or isinstance(program, LoopProgram) or "par" in function.inputs:
+        return {}
+    scalar = certificate.arithmetic.scalar
+    given = {
+        name: np.array([s.inputs[name] for s in module.test_states], TYPES[scalar]).T.astype(float)
+        for name, _ in program.inputs
+    }
+    inside = np.ones(len(module.test_states), bool)
+    for name, rows in certificate.domain.ranges.items():
+        lower, upper = np.array(rows).T[:, :, None]
+        inside &= ((given[name] >= lower) & (given[name] <= upper)).all(axis=0)
+    run = evaluate_batch(program, given, "double")
+    found = {}
+    for out, traced in zip(certificate.outputs, program.outputs, strict=True):
+        wanted = np.array([s.expected[out.name] for s in module.test_states], float).T
+        wanted = wanted.reshape(len(traced.refs), -1)
+        live = [ref is not None for ref in traced.refs]
+        off = representation_error(wanted, scalar) + np.spacing(np.abs(wanted))
+        off[live] += np.abs(run[out.name] - wanted[live])
+        doubled = 1.0 + ROUNDOFF["double"] / ROUNDOFF[scalar]  # the run is in double itself
+        error = doubled * np.array(out.error)[:, None]
+        found[out.name] = np.where(inside, error + off, np.inf).T
+    return found
 
 
 def _lines(out: CertifiedOutput, unit: str, scalar: str) -> list[str]:

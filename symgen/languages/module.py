@@ -5,7 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
+from types import MappingProxyType
 from typing import Any, TypeVar
+
+import numpy as np
 
 from symgen import __version__
 from symgen.algorithms import INPUTS
@@ -22,6 +25,7 @@ from symgen.mechanics.coupling import (
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.random_positions import UNIT_QUATERNIONS, with_random_unit_quaternions
 from symgen.numbers.caching import IdentityCache
+from symgen.numbers.types import Numbers
 from symgen.options import Choices, rows
 from symgen.proof.bounds import Rounding, roundings
 from symgen.proof.reference_values import References, references
@@ -356,15 +360,20 @@ class Module:
             return self.accuracy
         return Accuracy(self.robot, self.regroup, *arithmetic, _rows_of(self._drawn))
 
-    def allowed(self, function: Function, accuracy: Accuracy | None = None) -> dict[str, Steps]:
+    def allowed(
+        self,
+        function: Function,
+        accuracy: Accuracy | None = None,
+        most: Mapping[str, Numbers] = MappingProxyType({}),
+    ) -> dict[str, Steps]:
         """How far the entries of each output of a function may be from the reference in each test
-        state, with the accuracy of C or another."""
+        state, with the accuracy of C or another, and no further than `most` (states x entries)."""
         wanted = {
             out.name: [state.expected[out.name] for state in self.test_states]
             for out in self.outputs(function)
         }
         limits = (accuracy or self.accuracy).allowed(function.program, wanted)
-        return {name: steps(x) for name, x in limits.items()}
+        return {name: steps(np.minimum(x, most.get(name, np.inf))) for name, x in limits.items()}
 
 
 def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Floats]]:

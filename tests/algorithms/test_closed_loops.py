@@ -120,6 +120,7 @@ def _velocity_of_origin(tree: Any, poses: Any, rates: np.ndarray, body: int) -> 
 
 QUANTITIES = (
     *("inverse_dynamics", "mass_matrix", "gravity", "bias", "forward_dynamics"),
+    "forward_dynamics_residual",
     *("mass_matrix_inverse", "kinetic_energy", "potential_energy", "com", "com_jacobian"),
     *("momentum", "centroidal_momentum_matrix", "composite_inertia", "regressor"),
     *("momentum_regressor", "base_regressor", "coriolis_matrix", "christoffel_symbols"),

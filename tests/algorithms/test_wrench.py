@@ -86,6 +86,7 @@ def test_only_forces_and_their_derivatives_feel_wrenches():
     assert [name for name in FELT if name not in CONTROLLERS] == [
         "inverse_dynamics",
         "forward_dynamics",
+        "forward_dynamics_residual",
         "inverse_dynamics_derivatives",
         "forward_dynamics_derivatives",
         "inverse_dynamics_jvp",

@@ -22,7 +22,11 @@ from symgen.certified.enclosures import (
 from symgen.certified.search import largest_results, random_inputs, results
 from symgen.compiler.evaluate import levels, values_of
 from symgen.compiler.program import Program
+from symgen.jobs.job import Job
+from symgen.languages.accuracy import STEP
+from symgen.languages.certified_bounds import tolerances
 from symgen.numbers.trig import TYPES
+from tests.support.oracles import oracle
 from tests.support.tools import invoke, robot_file
 
 mpmath = pytest.importorskip("mpmath")
@@ -246,7 +250,11 @@ def test_an_angle_of_many_turns_has_the_bounds_of_one():
         (["--certify"], "has no acceleration limit"),
         (
             ["--certify", "--quantity", "forward_dynamics", "--limit", "effort=9"],
-            "a divisor may be",
+            "add --quantity forward_dynamics_residual",
+        ),
+        (
+            ["--certify", "--quantity", "mass_matrix_inverse"],
+            "a divisor may be zero; intervals cannot bound an elimination; remove mass_matrix_inv",
         ),
         (["--certify", "--limit", "accel=9"], "acceleration"),
         (["--certify", "--limit", "joint9.velocity=9"], "joint"),
@@ -292,6 +300,53 @@ def test_header_report_and_api_state_the_same_bounds(tmp_path):
     line = next(x for x in header.splitlines() if "|tau[1]| <= " in x)
     assert "N m, float error <= " in line and float(line.split("<= ")[1].split()[0]) >= size
     assert "|qdd[0..5]| <= 10.0" in " ".join(x.strip(" *") for x in header.splitlines())
+
+
+def test_the_residual_of_forward_dynamics_is_within_its_certified_error(tmp_path):
+    """Of what float forward dynamics computes, against Pinocchio's inverse dynamics in double."""
+    pinocchio = oracle("pinocchio")
+    wanted = ("forward_dynamics", "forward_dynamics_residual")
+    options = {"scalar": "float", "certify_boxes": 256, "certify_limits": LIMITS[:1]}
+    robot = symgen.Robot(robot_file("ur5"))
+    robot.generate(tmp_path, ["c"], quantities=wanted, certify=True, **options)
+    header = (tmp_path / "ur5.h").read_text(encoding="utf-8")
+    report = json.loads((tmp_path / "ur5_report.json").read_text(encoding="utf-8"))["certified"]
+    assert "Certified: no bound, as intervals" in header and report.keys() == {wanted[1]}
+    code, rng = robot.compile(*wanted, scalar="float"), np.random.default_rng(8)
+    model = pinocchio.buildModelFromUrdf(str(robot_file("ur5")))
+    data, error = model.createData(), np.array(report[wanted[1]]["outputs"]["residual"]["error"])
+    worst = np.zeros(6)
+    for _ in range(300):
+        q, qd, qdd = (rng.uniform(-x, x, 6).astype(np.float32) for x in (6.28, 3.14, 9.5))
+        tau = pinocchio.rnea(model, data, *(x.astype(float) for x in (q, qd, qdd)))
+        tau = tau.astype(np.float32)
+        found = code.forward_dynamics(q, qd, tau)
+        needed = pinocchio.rnea(model, data, *(x.astype(float) for x in (q, qd, found)))
+        off = np.abs(code.forward_dynamics_residual(q, qd, found, tau) - (tau - needed))
+        worst = np.maximum(worst, off)
+    assert (worst <= error).all() and (worst > error / 200).all()
+
+
+def test_tolerances_of_the_self_test_are_at_most_the_certified_error(tmp_path):
+    """Some entries of M and g have a smaller tolerance than without, and float C keeps all."""
+    options = {"scalar": "float", "quantities": ("gravity", "mass_matrix"), "certify": True}
+    job = Job.of(str(robot_file("ur5")), **options)
+    module, tops, tighter = job.module(job.load()), [], []
+    for f in module.functions:
+        most = tolerances(module, f)
+        ((name, own),), ((_, usual),) = (module.allowed(f, most=x).items() for x in (most, {}))
+        codes = [np.array([*map(list, x.codes)], float) for x in (own, usual)]
+        errors = [x.top * STEP**c * (c < 255) for x, c in zip((own, usual), codes, strict=True)]
+        assert (errors[0] <= errors[1] * (1 + 1e-9)).all()
+        assert (errors[0][np.isfinite(most[name]).all(axis=1)] <= most[name].max() / STEP).all()
+        tighter.append(int((errors[0] < 0.95 * errors[1]).sum()))
+        tops.append(own.top)
+    assert max(tighter) >= 5
+    invoke("generate", robot_file("ur5"), "-o", tmp_path / "out", "--lang", "c", "--certify",
+           "--scalar", "float", "--quantity", "gravity", "--quantity", "mass_matrix")  # fmt: skip
+    text = (tmp_path / "out" / "ur5_selftest.c").read_text(encoding="ascii")
+    assert f"MASS_MATRIX_M {tops[1]!r}f" in text and "within the limits of --certify" in text
+    assert invoke("verify", tmp_path / "out").exit_code == 0
 
 
 def test_forces_above_the_efforts_of_the_file_are_reported(tmp_path):

@@ -13,6 +13,7 @@ from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_functions
 from symgen.languages.c.syntax import fits, literal, numbers, string
 from symgen.languages.c.work_array import WORK
+from symgen.languages.certified_bounds import tolerances
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import velocity_coordinates
@@ -99,7 +100,7 @@ def _allowed(module: Module, function: CFunction) -> dict[str, tuple[str, list[s
             literal(x.top, module[COptions].scalar),
             [", ".join(map(str, row)) for row in x.codes],
         )
-        for name, x in module.allowed(traced).items()
+        for name, x in module.allowed(traced, most=tolerances(module, traced)).items()
     }
 
 

@@ -40,6 +40,12 @@ def tau(x: States) -> DecimalArray:
     return total + fluid_tau(x) if x.robot.fluid else total
 
 
+@law("forward_dynamics_residual", NEWTON)
+def residual(x: States) -> DecimalArray:
+    """τ less the joint forces that the accelerations need, (..., n)."""
+    return x.given["tau"] - tau(x)
+
+
 @law("mass_matrix", "kinetic energy of the links at unit velocities")
 @not_differentiated
 def mass(x: States) -> DecimalArray:
