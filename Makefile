@@ -111,7 +111,7 @@ arm: # compiler and emulator for Cortex-M
 	@firmware/install.sh arm-none-eabi-gcc=gcc-arm-none-eabi,libnewlib-arm-none-eabi qemu-system-arm=qemu-system-arm
 
 host: # compilers and analysers of the gauntlet
-	@firmware/install.sh gcc=gcc g++=g++ clang=clang clang-tidy=clang-tidy tcc=tcc cppcheck=cppcheck valgrind=valgrind
+	@firmware/install.sh gcc=gcc g++=g++ clang=clang clang-tidy=clang-tidy tcc=tcc cppcheck=cppcheck valgrind=valgrind gappa=gappa
 
 firmware: $(READY) arm ## every quantity of three robots on emulated Cortex-M: self-tests, stack, code, instructions
 	$(BIN)/python -m firmware.target
@@ -124,6 +124,7 @@ firmware-docs: $(READY) arm ## write docs/firmware-figures.md anew
 
 gauntlet: $(READY) host ## every host check on every sample, and faults that they must catch
 	$(BIN)/python -m firmware.gauntlet
+	$(BIN)/python -m firmware.gappa
 
 example-firmware: $(READY) arm ## a UR5 controller at 1 kHz on an emulated Cortex-M7
 	@if command -v arm-none-eabi-gcc > /dev/null && command -v qemu-system-arm > /dev/null; \

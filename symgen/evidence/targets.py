@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from symgen.evidence.material import Material, Outcome
 from symgen.languages.c.backend import functions
-from symgen.languages.c.options import TARGETS, Target
+from symgen.languages.c.options import ARM, TARGETS, Target
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.report import FLAGS, compiled
 from symgen.languages.c.syntax import numbers
@@ -86,7 +86,7 @@ def stack_and_code(material: Material) -> Outcome:
 def _row(material: Material, f: CFunction, target: Target) -> tuple[int | None, ...]:
     """Bytes of code, bound of the stack, painted stack and instructions."""
     known = compiled(f, material.folder, [target.compiler], target.flags)
-    if shutil.which(EMULATOR) is None:
+    if shutil.which(EMULATOR) is None or target.compiler != ARM:
         return known["code"], known["stack"], None, None
     one, other = (_emulated(material, f, target, calls) for calls in (1, 2))
     if one is None or other is None:

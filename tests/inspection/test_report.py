@@ -116,7 +116,8 @@ def test_an_unknown_target_is_refused(tmp_path):
     assert done.exit_code == 2 and not (tmp_path / "out").exists()
     assert (
         done.stderr
-        == "error: --target 'z80': use one of host, cortex-m0plus, cortex-m4f, cortex-m33, cortex-m7\n"
+        == "error: --target 'z80': use one of host, cortex-m0plus, cortex-m4f, cortex-m33, cortex-m7, "
+        "cortex-m55, rv32imc, rv32imafc\n"
     )
 
 

@@ -56,6 +56,7 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
 
 
 ARM: Final = "arm-none-eabi-gcc"
+RISCV: Final = "riscv64-unknown-elf-gcc"
 HARD: Final = ("-mthumb", "-mfloat-abi=hard")
 
 
@@ -77,6 +78,9 @@ TARGETS: Final = {
     "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD), single=True),
     "cortex-m33": Target(ARM, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *HARD), single=True),
     "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD)),
+    "cortex-m55": Target(ARM, ("-mcpu=cortex-m55", *HARD)),
+    "rv32imc": Target(RISCV, ("-march=rv32imc", "-mabi=ilp32")),
+    "rv32imafc": Target(RISCV, ("-march=rv32imafc", "-mabi=ilp32f"), single=True),
 }
 """The processors of ``--target`` by name."""
 

@@ -17,7 +17,7 @@ from symgen.languages.c.backend import functions
 from symgen.languages.c.fixed_code import FixedCode
 from symgen.languages.c.fixed_files import scales_data
 from symgen.languages.c.fixed_states import fixed_codes
-from symgen.languages.c.options import ARM, TARGETS, COptions, others
+from symgen.languages.c.options import ARM, RISCV, TARGETS, COptions, others
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.certified_bounds import certificates
 from symgen.languages.module import Module
@@ -176,14 +176,14 @@ def _stack(f: CFunction | FixedCode, usage: str) -> int:
 
 HEAD: Final = re.compile(r"^[0-9a-f]+ <(\S+)>:$")
 PUSH: Final = re.compile(r"\t(?:push|stmdb\tsp!,)[.\w]*\s*\{(.*)\}")
-MOVE: Final = re.compile(r"\tsub[.\w]*\tsp, (?:sp, )?#(\d+)")
-JUMP: Final = re.compile(r"\tb\w*(?:\.[nw])?\t[0-9a-f]+ <([^+>]+)>")
+MOVE: Final = re.compile(r"\t(?:sub[.\w]*\tsp, (?:sp, )?#|addi?\tsp,sp,-)(\d+)")
+JUMP: Final = re.compile(r"\t(?:b\w*(?:\.[nw])?|jal?)\t[0-9a-f]+ <([^+>]+)>")
 
 
 def _library_stack(path: Path, command: list[str], flags: tuple[str, ...]) -> int:
     """A bound of the bytes of stack that the compiler's library needs below a function, such as
-    floating point in software on Arm: what each of its functions pushes, along the deepest path."""
-    if Path(command[0]).name != ARM:
+    floating point in software: what each of its functions pushes, along the deepest path."""
+    if Path(command[0]).name not in (ARM, RISCV):
         return 0
     image = path.with_suffix(".image")
     lenient = ["-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-warnings", "-Wl,-e,0"]
