@@ -20,8 +20,9 @@ from rich.table import Table
 from firmware.modules import CONTROLLED, LOOPS, ROBOTS, Sample, Written, controlled, looped
 from firmware.probes import RECORD, Probed, probe, probed
 from firmware.stack import Calls, reached, tail_calls
-from firmware.tools import BARE, WARNINGS, Refused, emulated, missing, run
-from symgen.languages.c.options import ARM, TARGETS, COptions
+from firmware.tools import BARE, ROOT, WARNINGS, Refused, emulated, missing, run
+from symgen.languages.c.options import ARM, RISCV, TARGETS, COptions
+from symgen.tracing.options import CORE
 
 TOOLS = (ARM, "arm-none-eabi-size", "qemu-system-arm")
 PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
@@ -56,11 +57,44 @@ class Core:
     board: str = ""
     scalars: tuple[str, ...] = ()
     psram: int = 0
+    compiler: str = ARM
+    own: tuple[str, ...] = ()
+    """Flags of the probe and of the linker that the board needs."""
+
+    @property
+    def start(self) -> Path:
+        """The folder of the start-up code."""
+        return BARE if self.compiler == ARM else ROOT / "firmware" / "riscv"
+
+    def tool(self, name: str) -> str:
+        """The tool that belongs to the compiler."""
+        return self.compiler.replace("gcc", name)
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The programs that it needs."""
+        return self.compiler, "qemu-system-arm" if self.compiler == ARM else "qemu-system-riscv32"
+
+    @property
+    def linked(self) -> tuple[object, ...]:
+        """The linker script, and libraries: the arc tangent of closed loops."""
+        if self.compiler != ARM:
+            return "-T", self.start / "virt.ld"
+        place = f"-Wl,--defsym=psram={self.psram:#x}" if self.psram else ""
+        return *filter(None, [place]), "-T", BARE / "mps2.ld", "-lm", "-lc"
 
 
 M0 = Core("M0+", TARGETS["cortex-m0plus"].flags)
 M4F = Core("M4F", TARGETS["cortex-m4f"].flags, "mps2-an386", ("float",), 0x21000000)
 M7 = Core("M7", TARGETS["cortex-m7"].flags, "mps2-an500", ("float", "double"), 0x60000000)
+
+M55 = Core(
+    "M55", TARGETS["cortex-m55"].flags, "mps3-an547", ("float", "double"),
+    own=("-DCALLS=125", "-DTICKS=4", "-Wl,--defsym=ram=512K"),
+)  # fmt: skip
+"""A clock of 32 MHz: 125 calls take 4 ticks an instruction."""
+RV32 = Core("RV32IMC", TARGETS["rv32imc"].flags, "virt", compiler=RISCV)
+RV32F = Core("RV32IMAFC", TARGETS["rv32imafc"].flags, "virt", ("float",), compiler=RISCV)
 
 RUNS = (
     (M4F, "float", "-O2"),
@@ -70,6 +104,13 @@ RUNS = (
     (M7, "double", "-O2"),
     (M7, "double", "-Os"),
 )
+FURTHER = (
+    (M55, "float", "-O2"),
+    (M55, "double", "-O2"),
+    (RV32, "float", "-O2"),
+    (RV32F, "float", "-O2"),
+)
+"""Runs of fewer functions."""
 SIZES = ((M0, "float", "-Os"),)
 """Only compiled."""
 
@@ -157,41 +198,45 @@ def build(made: Written, core: Core, optimise: str, work: Path) -> dict[str, Pat
             *SECTIONS,
             f"-I{made.folder}",
             f"-I{BARE}",
+            *(flag for flag in core.own if flag.startswith("-D")),
         )
-        own = STARTUP if source.parent == BARE else WARNINGS
+        own = STARTUP if source.name == "startup.c" else WARNINGS
         none = f"-D{made.module.name.upper()}_SELFTEST_NO_MAIN"
-        run(ARM, *flags, *own, none, "-c", source, "-o", target, cwd=work)
+        run(core.compiler, *flags, *own, none, "-c", source, "-o", target, cwd=work)
         return target
 
-    sources = [*made.own, *(() if not core.board else _image(made, work))]
+    sources = [*made.own, *(() if not core.board else _image(made, core, work))]
     return {source.stem: one(source) for source in sources}
 
 
-def _image(made: Written, work: Path) -> Iterator[Path]:
+def _image(made: Written, core: Core, work: Path) -> Iterator[Path]:
     """The further sources of an image that runs."""
     yield from (p for p in made.sources if p not in made.own)
     for name, head in MAINS.items():
         (work / f"{name}.c").write_text(head + probe(made), encoding="ascii")
         yield work / f"{name}.c"
-    yield BARE / "startup.c"
+    yield core.start / "startup.c"
 
 
 def link(objects: Mapping[str, Path], main: str, core: Core, work: Path) -> Path:
     """The image of one of the main programs. Raises Refused where anything but the compiler's
     helpers is missing, and square roots for which the processor has no instruction."""
-    where = (f"-Wl,--defsym=psram={core.psram:#x}", "-T", BARE / "mps2.ld")
-    flags = ("-nostdlib", "-nostartfiles", *where, "-Wl,--gc-sections")
+    own = (flag for flag in core.own if flag.startswith("-Wl"))
+    flags = ("-nostdlib", "-nostartfiles", *own, "-Wl,--gc-sections")
     parts = [path for name, path in objects.items() if name == main or name not in MAINS]
-    run(ARM, *core.flags, *flags, *parts, "-lm", "-lc", "-lgcc", "-o", f"{main}.elf", cwd=work)
+    end = (*core.linked, "-lgcc", "-o", f"{main}.elf")
+    run(core.compiler, *core.flags, *flags, *parts, *end, cwd=work)
     return work / f"{main}.elf"
 
 
 # -- measuring -------------------------------------------------------------------------------------
 
 
-def code_sizes(objects: dict[str, Path], work: Path) -> dict[str, int]:
+def code_sizes(
+    objects: dict[str, Path], work: Path, tool: str = "arm-none-eabi-size"
+) -> dict[str, int]:
     """Bytes of code and constants by source; of a controller without its recorded loop."""
-    rows = run("arm-none-eabi-size", *objects.values(), cwd=work).splitlines()[1:]
+    rows = run(tool, *objects.values(), cwd=work).splitlines()[1:]
     found = {name: int(row.split()[0]) for name, row in zip(objects, rows, strict=True)}
     kept = [name for name in objects if name.endswith("_controller")]
     return found | {name: found[name] - _recorded(objects[name], work) for name in kept}
@@ -224,7 +269,8 @@ def judged(made: Written, core: Core, optimise: str) -> Result:
             calls, used = (
                 _stack(objects, core, work) if core.board and result.bounded else (None, {})
             )
-            figures = _figures(made, objects, printed, calls, used, work)
+            sizes = code_sizes(objects, work, core.tool("size"))
+            figures = _figures(made, sizes, printed, calls, used, work)
             return Result(*_key(result), figures, _wrong(printed))
         except Refused as refusal:
             return Result(*_key(result), refusal=str(refusal))
@@ -241,14 +287,16 @@ def _wrong(printed: str) -> int:
 
 
 def _stack(objects: dict[str, Path], core: Core, work: Path) -> tuple[Calls, dict[str, int]]:
-    """The stack as promised, and as reached."""
+    """The stack as promised, and as reached, which is watched on Arm only."""
+    if core.compiler != ARM:
+        return Calls.read(work.glob("*.ci")), {}
     image = link(objects, "once", core, work)
     return Calls.read(work.glob("*.ci"), tail_calls(image)), reached(image, core.board)
 
 
 def _figures(
     made: Written,
-    objects: dict[str, Path],
+    sizes: dict[str, int],
     printed: str,
     calls: Calls | None,
     used: dict[str, int],
@@ -256,15 +304,17 @@ def _figures(
 ) -> tuple[Figures, ...]:
     rows = [line.split()[1:] for line in printed.splitlines() if line.startswith("probe ")]
     measured = {name: (int(painted), int(count)) for name, painted, count in rows}
-    sizes, width = code_sizes(objects, work), WIDTH[made.module[COptions].scalar]
+    width = WIDTH[made.module[COptions].scalar]
 
     def one(f: Probed) -> Figures:
         painted, count = measured.get(f.name, (0, 0))
-        at, library = used.get(f.symbol, 0), False
+        library = False
         try:
             stack = calls.worst(f.symbol) if calls else 0
+            at = used.get(f.symbol, 0) if used else stack
         except Refused:
-            stack, library = at, True
+            stack, library = used.get(f.symbol, 0), True
+            at = stack
         below = painted - (calls.frames[f"{work / 'probe.c'}:call_{f.name}"] if calls else 0)
         code, state = sum(sizes[name] for name in f.objects), width * f.state
         return Figures(f.name, f.operations, f.work, code, stack, at, below, count, state, library)
@@ -287,10 +337,20 @@ def targeted(robot: str, scalar: str) -> Sample:
     return Sample(robot, {**sample.options, "target": target})
 
 
+def usual(robot: str, scalar: str) -> Sample:
+    """The functions that run on the further processors."""
+    further = ("forward_dynamics", "inverse_dynamics_derivatives")
+    return Sample(robot, {"scalar": scalar, "quantities": (*CORE, *further)})
+
+
 def results(
-    robots: Iterable[str], jobs: int, sample: Callable[[str, str], Sample] = every_quantity
+    robots: Iterable[str],
+    jobs: int,
+    sample: Callable[[str, str], Sample] = every_quantity,
+    runs: Sequence[tuple[Core, str, str]] | None = None,
 ) -> Iterator[Result]:
     """Every robot in both scalars, on all cores, with all quantities or what `sample` says."""
+    runs = (*RUNS, *SIZES) if runs is None else runs
     with (
         tempfile.TemporaryDirectory(prefix="symgen-firmware-") as scratch,
         ThreadPoolExecutor(jobs) as pool,
@@ -298,7 +358,7 @@ def results(
         for robot in robots:
             for scalar in ("float", "double"):
                 made = sample(robot, scalar).written(Path(scratch) / f"{robot}_{scalar}")
-                wanted = [(core, optimise) for core, s, optimise in (*RUNS, *SIZES) if s == scalar]
+                wanted = [(core, optimise) for core, s, optimise in runs if s == scalar]
                 yield from pool.map(lambda run, made=made: judged(made, *run), wanted)
 
 
@@ -361,6 +421,10 @@ def main() -> int:
     found, names = list[Result](), [] if given.controllers else given.robots
     found += results([name for name in names if name not in LOOPS], given.jobs, targeted)
     found += results([name for name in names if name in LOOPS], given.jobs, looped)
+    known = [run for run in FURTHER if not missing(run[0].tools)]
+    for core in dict.fromkeys(core for core, *_ in FURTHER if missing(core.tools)):
+        console.print(f"skipped: {core.name}: {', '.join(missing(core.tools))} not installed")
+    found += results([name for name in names if name in ROBOTS], given.jobs, usual, known)
     kept = [robot for robot in given.robots if robot in CONTROLLED]
     found += results(kept, given.jobs, controlled)
     console.print(table(found), end="\n\n")

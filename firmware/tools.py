@@ -45,12 +45,15 @@ def run(*command: object, cwd: Path, timeout: float = 3600) -> str:
 
 def emulated(image: Path, board: str, *flags: object, timeout: float = 120) -> str:
     """What an image prints on a board of QEMU. Raises Refused where it stops at a fault."""
+    emulator = "qemu-system-riscv32" if board == "virt" else "qemu-system-arm"
+    bare = ("-bios", "none") if board == "virt" else ()
     semihosting = ("-semihosting-config", "enable=on,target=native")
     quiet = ("-nographic", "-monitor", "none", "-serial", "none")
     return run(
-        "qemu-system-arm",
+        emulator,
         "-M",
         board,
+        *bare,
         *quiet,
         *semihosting,
         *flags,

@@ -57,6 +57,8 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
 
 ARM: Final = "arm-none-eabi-gcc"
 RISCV: Final = "riscv64-unknown-elf-gcc"
+FREE: Final = "-ffreestanding"
+"""The compiler comes without a C library, whose headers it would include."""
 HARD: Final = ("-mthumb", "-mfloat-abi=hard")
 
 
@@ -79,8 +81,8 @@ TARGETS: Final = {
     "cortex-m33": Target(ARM, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *HARD), single=True),
     "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD)),
     "cortex-m55": Target(ARM, ("-mcpu=cortex-m55", *HARD)),
-    "rv32imc": Target(RISCV, ("-march=rv32imc", "-mabi=ilp32")),
-    "rv32imafc": Target(RISCV, ("-march=rv32imafc", "-mabi=ilp32f"), single=True),
+    "rv32imc": Target(RISCV, ("-march=rv32imc", "-mabi=ilp32", FREE)),
+    "rv32imafc": Target(RISCV, ("-march=rv32imafc", "-mabi=ilp32f", FREE), single=True),
 }
 """The processors of ``--target`` by name."""
 
