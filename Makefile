@@ -107,8 +107,9 @@ freeze-check: $(call with,test) ## list what differs from that record
 mutants: $(call with,test) ## what self-tests see: every literal of ten modules changed, 3,008 right modules (half an hour)
 	$(BIN)/python -m benchmarks.mutants
 
-arm: # compiler and emulator for Cortex-M
-	@firmware/install.sh arm-none-eabi-gcc=gcc-arm-none-eabi,libnewlib-arm-none-eabi qemu-system-arm=qemu-system-arm
+arm: # compilers and emulators for Cortex-M and RV32
+	@firmware/install.sh arm-none-eabi-gcc=gcc-arm-none-eabi,libnewlib-arm-none-eabi qemu-system-arm=qemu-system-arm \
+	    riscv64-unknown-elf-gcc=gcc-riscv64-unknown-elf qemu-system-riscv32=qemu-system-misc
 
 host: # compilers and analysers of the gauntlet
 	@firmware/install.sh gcc=gcc g++=g++ clang=clang clang-tidy=clang-tidy tcc=tcc cppcheck=cppcheck valgrind=valgrind gappa=gappa

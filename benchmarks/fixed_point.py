@@ -1,11 +1,9 @@
 """Evidence for fixed point: random states in compiled C, none of which violates a bound. Writes the
-tables of docs/fixed-point.md, the second one from the results of ``python -m firmware.fixed_point
---write``.
+first table of docs/fixed-point.md (`firmware.fixed_point` writes the second).
 
     python -m benchmarks.fixed_point [--states 1000000] [--write]"""
 
 import argparse
-import json
 import math
 import tempfile
 from pathlib import Path
@@ -25,7 +23,6 @@ from symgen.numbers.types import Numbers
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "fixed-point.md"
-FIRMWARE = ROOT / "docs" / "benchmarks" / "fixed_point.json"
 LIMITS = {"acceleration": 10.0, "velocity": 3.2}
 CASES = (
     ("ur5", ("inverse_dynamics", "gravity", "mass_matrix", "coriolis_matrix")),
@@ -38,10 +35,6 @@ SEARCHED = 20_000
 HEAD = (
     "| robot | function | type | largest result | error seen / largest | bound / largest "
     "| bound / seen | violations |\n|---|---|---|---|---|---|---|---|\n"
-)
-FIRMWARE_HEAD = (
-    "| type | `--target` | processor | function | instructions | stack, bytes | code, bytes |\n"
-    "|---|---|---|---|---|---|---|\n"
 )
 
 
@@ -111,22 +104,6 @@ def _live(integers: Integers, outputs) -> Numbers:  # type: ignore[no-untyped-de
     ).astype(float)
 
 
-def firmware_rows() -> str:
-    """The table of the stored figures on emulated processors."""
-    text = FIRMWARE_HEAD
-    for row in json.loads(FIRMWARE.read_text(encoding="utf-8")):
-        cells = [
-            row["scalar"],
-            row["target"] or "",
-            row["core"],
-            f"`{row['function']}`",
-            f"{row['instructions']:,}",
-        ]
-        sizes = [str(row[key]) if row["code"] else "" for key in ("stack", "code")]
-        text += f"| {' | '.join([*cells, *sizes])} |\n"
-    return text
-
-
 def main() -> int:
     """Print or write the tables; the exit status is 1 where a bound is violated."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -144,7 +121,6 @@ def main() -> int:
     print(table)
     if given.write:
         write_table(PAGE, "fixed point", table)
-        write_table(PAGE, "fixed point on processors", firmware_rows())
     return 1 if any(violations for _, violations in found) else 0
 
 

@@ -1,14 +1,18 @@
 """The page docs/firmware-figures.md: ``python -m firmware.figures`` prints it; `make firmware-docs`
-writes it, and with ``--loops`` the section on closed loops only."""
+writes it. With ``--only NAME`` it writes one of the last sections: ``closed loops``, ``further
+processors`` or ``fixed point``."""
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
 from benchmarks.page_tables import write_table
+from firmware import fixed_point
 from firmware.errors import section
 from firmware.modules import LOOPS, ROBOTS, looped
 from firmware.target import (
     BOUND,
+    FURTHER,
     M0,
     M4F,
     M7,
@@ -19,6 +23,7 @@ from firmware.target import (
     Result,
     results,
     summary,
+    usual,
 )
 from firmware.tools import ROOT, missing, run
 
@@ -93,6 +98,50 @@ def loop_section(found: Sequence[Result]) -> str:
     return LOOPS_HEAD.format(summary=summary(found).capitalize()) + "".join(tables) + "\n"
 
 
+FURTHER_HEAD = """
+## Further processors
+
+Code in bytes, stack in bytes and instructions of one call, with -O2 and inline sines: a Cortex-M55, whose vector unit (Helium) computes
+several sines at once in float, and RV32IMAFC and RV32IMC, the latter with floating point of the compiler's library, which the
+instructions include. {summary}.
+"""
+
+
+def further_section(found: Sequence[Result]) -> str:
+    """The table of the further processors."""
+    shown = dict.fromkeys((r.core.name, r.scalar) for r in found)
+    heads = [f"{x} {name} {scalar}" for name, scalar in shown for x in HEADS]
+    text = FURTHER_HEAD.format(summary=summary(found).capitalize())
+    text += f"\n| robot | function | {' | '.join(heads)} |\n|---|---|{'---:|' * len(heads)}\n"
+    for robot in dict.fromkeys(r.robot for r in found):
+        rows = [r.functions for r in found if r.robot == robot]
+        for same in zip(*rows, strict=True):
+            cells = [(f.code, f.stack or "", f.instructions) for f in same]
+            line = " | ".join(str(x) for three in cells for x in three)
+            text += f"| {robot} | `{same[0].name}` | {line} |\n"
+    return text + "\n"
+
+
+HEADS = ("code", "stack", "instructions")
+
+FIXED_HEAD = """
+## Fixed point
+
+The inverse dynamics of the UR5 in [fixed point](fixed-point.md), and one call of the sine and cosine in it (seven of them are
+included). The instructions of the M0+ are a part of those of the M3, so they are counted on that one's board. The
+self-test has {wrong} wrong entries on the processors.
+
+"""
+
+
+def fixed_section() -> str:
+    """The table of functions in fixed point, which it stores. Raises Refused."""
+    found = fixed_point.figures()
+    fixed_point.store(found)
+    head = FIXED_HEAD.format(wrong=sum(row.wrong for row in found))
+    return f"{head}{fixed_point.table(found)}\n"
+
+
 def page(found: Sequence[Result], compiler: str) -> str:
     """The whole page."""
     robots = dict.fromkeys(r.robot for r in found)
@@ -126,29 +175,46 @@ def of(found: Sequence[Result], robot: str, core: Core, scalar: str, optimise: s
 
 def main() -> int:
     """Print the page; the exit status is 1 where something is not as it must be."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=SECTIONS, help="write this section of the page only")
+    only = parser.parse_args().only
     if absent := missing(TOOLS):
         print(
             f"{', '.join(absent)} not installed (Debian: apt-get install {PACKAGES})",
             file=sys.stderr,
         )
         return 1
-    loops, only = list(results(LOOPS, 2, looped)), sys.argv[1:] == ["--loops"]
-    found = [] if only else list(results(ROBOTS, jobs=2))
-    if refused := [r for r in (*found, *loops) if r.refusal]:
-        for r in refused:
-            print(f"{r.robot}, {r.core.name}, {r.scalar}: {r.refusal}", file=sys.stderr)
+    if absent := [x for core, *_ in FURTHER for x in missing(core.tools)]:
+        print(f"{absent[0]} not installed", file=sys.stderr)
         return 1
+    ran = list[Result]()
+
+    def made(name: str) -> str:
+        """A section of `SECTIONS`."""
+        if name == "fixed point":
+            return fixed_section()
+        further = name == "further processors"
+        found = list(results(ROBOTS, 2, usual, FURTHER) if further else results(LOOPS, 2, looped))
+        ran.extend(found)
+        return further_section(found) if further else loop_section(found)
+
     if only:
-        write_table(ROOT / "docs" / "firmware-figures.md", TABLE, loop_section(loops))
+        write_table(ROOT / "docs" / "firmware-figures.md", only, made(only))
     else:
         compiler = run("arm-none-eabi-gcc", "-dumpfullversion", cwd=ROOT).strip()
-        print(page(found, f"arm-none-eabi-gcc {compiler}"))
-        print(f"<!-- {TABLE} -->\n{loop_section(loops)}<!-- end {TABLE} -->\n" + section(), end="")
-    return 1 if any(r.faults for r in (*found, *loops)) else 0
+        ran.extend(results(ROBOTS, jobs=2))
+        print(page(ran, f"arm-none-eabi-gcc {compiler}"))
+        for name in SECTIONS:
+            print(f"<!-- {name} -->\n{made(name)}<!-- end {name} -->")
+        print(section(), end="")
+    for r in ran:
+        for fault in r.faults:
+            print(f"{r.robot}, {r.core.name}, {r.scalar}: {fault}", file=sys.stderr)
+    return 1 if any(r.faults for r in ran) else 0
 
 
-TABLE = "closed loops"
-"""The name of the section in the page."""
+SECTIONS = ("closed loops", "further processors", "fixed point")
+"""The last sections of the page, by their names in it."""
 
 
 if __name__ == "__main__":

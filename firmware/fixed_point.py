@@ -7,13 +7,14 @@ on the M3's board, so that instructions are counted exactly."""
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, StrictUndefined
 
+from benchmarks.page_tables import write_table
 from firmware.probes import Probed
 from firmware.stack import Calls, tail_calls
 from firmware.target import COUNTED, SECTIONS, STARTUP
@@ -40,6 +41,7 @@ CASES: Final = (
     ("q15", "cortex-m0plus", ("M0+",)),
 )
 """Types, the target that the code is written for, and the processors that run it."""
+PAGE: Final = ROOT / "docs" / "fixed-point.md"
 RESULTS: Final = ROOT / "docs" / "benchmarks" / "fixed_point.json"
 TOOLS: Final = (ARM, "arm-none-eabi-size", "qemu-system-arm")
 
@@ -152,7 +154,7 @@ def probe(module: Module) -> str:
 
 def figures() -> list[FixedFigures]:
     """The figures of the UR5 in both types on both processors. Raises Refused."""
-    found = []
+    found = list[FixedFigures]()
     for scalar, target, cores in CASES:
         options = {**OPTIONS, "scalar": scalar, "target": target}
         job = Job.of(str(ROOT / "robots" / "ur5.urdf"), **options)
@@ -160,6 +162,27 @@ def figures() -> list[FixedFigures]:
         for core in cores:
             found += measured(module, core)
     return found
+
+
+def table(found: Sequence[FixedFigures]) -> str:
+    """The figures as a table in Markdown."""
+    heads = "function", "instructions", "stack, bytes", "code, bytes"
+    text = (
+        f"| type | `--target` | processor | {' | '.join(heads)} |\n|---|---|---|---|---|---|---|\n"
+    )
+    for row in found:
+        sizes = (row.stack, row.code) if row.code else ("", "")
+        cells = (row.scalar, row.target or "", row.core, f"`{row.function}`")
+        text += f"| {' | '.join(map(str, (*cells, f'{row.instructions:,}', *sizes)))} |\n"
+    return text
+
+
+def store(found: Sequence[FixedFigures]) -> None:
+    """Write the figures to `RESULTS`, and their table to the page."""
+    RESULTS.write_text(
+        json.dumps([asdict(row) for row in found], indent=1) + "\n", encoding="utf-8"
+    )
+    write_table(PAGE, "fixed point on processors", table(found))
 
 
 def main() -> int:
@@ -175,8 +198,7 @@ def main() -> int:
     for row in found:
         print(row)
     if "--write" in sys.argv:
-        text = json.dumps([asdict(row) for row in found], indent=1)
-        RESULTS.write_text(text + "\n", encoding="utf-8")
+        store(found)
     return 1 if any(row.wrong for row in found) else 0
 
 

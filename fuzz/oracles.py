@@ -85,7 +85,7 @@ def warning_of_python(case: Case, outcome: Outcome) -> str | None:
 
 @oracle
 def status(case: Case, outcome: Outcome) -> str | None:
-    allowed = {0, 2} | ({1} if case.command == "verify" else set())
+    allowed = {0, 2} | ({1} if case.command in ("verify", "evidence") else set())
     if (
         case.command == "identify"
         and "was not written because the estimate is implausible" in outcome.said

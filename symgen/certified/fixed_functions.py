@@ -40,8 +40,9 @@ MEMORY: Final = 4_000_000
 SCREENED: Final = 8
 """Parts of an angle that are tried, to see whether its division lowers the bounds."""
 
-SHARE: Final = 0.1
-"""By what part the errors may become larger so that products can be rounded down."""
+SHARE: Final = {"q31": 0.1, "q15": 1.0}
+"""By what part the errors may become larger so that numbers can be rounded down. In q15 every factor
+is rounded, and bounds are far above the errors."""
 
 DOUBLE: Final = Arithmetic("double", "inline")
 HALF_TURN: Final = math.nextafter(math.pi, 4.0)
@@ -243,7 +244,7 @@ class _Plan:
             if down is not None and (found <= errors).all():
                 return fixed, found
             if down is None:
-                down = fixed.rounded_down(found.max(axis=1), SHARE)
+                down = fixed.rounded_down(found.max(axis=1), SHARE[self.kind.name])
             errors = np.maximum(errors, found * (1.0 + 2.0**-6))
         raise UnboundedError("its errors are as large as its values")
 

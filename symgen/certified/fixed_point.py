@@ -248,9 +248,9 @@ class FixedProgram:
                 factor = self.magnitudes[other] if self.at.nodes[row].op == "mul" else 1.0
                 passed[k] += factor * passed[row]
         costs = {
-            (step.row, k): passed[step.row] * self._lost(shift, False, row, done)
+            (step.row, k): passed[step.row] * (self._lost(shift, False, row, done) * factor)
             for step in self.steps
-            for k, row, shift, done in self._roundings(step)
+            for k, row, shift, done, factor in self._roundings(step)
         }
         found, spent = dict[int, frozenset[int]](), np.zeros(len(columns))
         for key in sorted(costs, key=lambda key: (float(costs[key].max(initial=0.0)), key)):
@@ -260,15 +260,15 @@ class FixedProgram:
             found[key[0]] = found.get(key[0], frozenset()) | {key[1]}
         return found
 
-    def _roundings(self, step: IntegerStep) -> Iterator[tuple[int, int, int, int]]:
-        """The shifts to nearest of a step whose errors arrive at its result: their numbers, what
-        is shifted, by how much, and by how much it was shifted before."""
+    def _roundings(self, step: IntegerStep) -> Iterator[tuple[int, int, int, int, float]]:
+        """The shifts to nearest of a step: their numbers, what is shifted, by how much, by how much
+        it was shifted before, and what its error is multiplied by on the way to the result."""
         if step.after and AFTER not in step.down:
-            yield AFTER, step.row, step.after, step.after
-        if "mul" not in step.op:
-            for k, (row, shift, down) in enumerate(step.before_of()):
-                if shift and not down:
-                    yield k, row, shift, 0
+            yield AFTER, step.row, step.after, step.after, 1.0
+        for k, (row, shift, down) in enumerate(step.before_of()):
+            if shift and not down:
+                product = "mul" in step.op
+                yield k, row, shift, 0, self.magnitudes[step.operands[k ^ 1]] if product else 1.0
 
     # -- a run on integers -------------------------------------------------------------------------
 
