@@ -1,12 +1,13 @@
 """The host checks of generated C: compilers, self-tests, analysers and what objects hold."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from firmware.modules import Written
 from firmware.tools import ROOT, WARNINGS, Refused, run, silent
+from symgen.evidence.examinations import CPPCHECK as READING
+from symgen.evidence.examinations import DEVIATION
 
 STRICT = (
     *WARNINGS,
@@ -42,25 +43,13 @@ SANITIZERS = (
 TIDY = "-*,bugprone-*,cert-*,clang-analyzer-*,misc-*,-bugprone-easily-swappable-parameters"
 """Two arrays beside each other are the interface's, in an order that the header states."""
 
-MISRA = re.findall(
-    r"^\| (\d+\.\d+) \|", (ROOT / "docs" / "firmware.md").read_text(encoding="utf-8"), re.MULTILINE
-)
+MISRA = [
+    found[0]
+    for found in DEVIATION.findall((ROOT / "docs" / "firmware.md").read_text(encoding="utf-8"))
+]
 """Rules not followed; docs/firmware.md says why."""
 
-CPPCHECK = (
-    "cppcheck",
-    "-q",
-    "--std=c99",
-    "-DFLT_MANT_DIG=24",
-    "-DDBL_MANT_DIG=53",
-    "-DFLT_EVAL_METHOD=0",
-    "-DFLT_MAX=3e38f",
-    "-DDBL_MAX=1e308",
-    "--error-exitcode=1",
-    "--suppress=missingIncludeSystem",
-)
-"""cppcheck reads no system header; without these it takes the branch of #error and checks nothing
-behind it."""
+CPPCHECK = (*READING, "--error-exitcode=1")
 
 Judge = Callable[[Written, Path], None]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from symgen.certified.certificate import rounded_up
-from symgen.evidence.material import Examination, Material, Outcome
+from symgen.evidence.material import Examination, Examine, Material, Outcome
 from symgen.evidence.mutation import mutants
 from symgen.evidence.targets import stack_and_code
 from symgen.languages.certified_bounds import certificates
@@ -34,23 +34,41 @@ LISTED: Final = 20
 """Lines that are quoted of a program that complains; its whole output is an artefact."""
 
 
-def silent(*flags: str) -> Callable[[Material], Outcome]:
-    """All sources compile without a message."""
-
-    def examine(material: Material) -> Outcome:
-        ran = material.run("gcc", "-std=c99", "-O2", *flags, "-c", *material.sources)
-        found = len(re.findall(r"(?:warning|error):", ran.output))
-        return Outcome(
-            ran.status == 0 and not ran.output,
-            f"{len(material.sources)} files, {found} messages; gcc -std=c99 -O2 {' '.join(flags)}",
-            output=ran.output,
-        )
-
-    return examine
+EXAMINATIONS: Final = list[Examination]()
+"""All examinations, in the order of the page."""
 
 
+def examination(name: str, *tools: str) -> Callable[[Examine], Examine]:
+    """Register an examination that needs some programs. Its docstring is the claim."""
+
+    def register(examine: Examine) -> Examine:
+        claim = " ".join((examine.__doc__ or "").split())
+        EXAMINATIONS.append(Examination(name, claim, tools, examine))
+        return examine
+
+    return register
+
+
+def _silent(material: Material, *flags: str) -> Outcome:
+    """The compilation of all sources, which must be without a message."""
+    ran = material.run("gcc", "-std=c99", "-O2", *flags, "-c", *material.sources)
+    found = len(re.findall(r"(?:warning|error):", ran.output))
+    return Outcome(
+        ran.status == 0 and not ran.output,
+        f"{len(material.sources)} files, {found} messages; gcc -std=c99 -O2 {' '.join(flags)}",
+        output=ran.output,
+    )
+
+
+@examination("Compiler warnings", "gcc")
+def warnings(material: Material) -> Outcome:
+    """The code is C99 without a message of the compiler."""
+    return _silent(material, *STRICT)
+
+
+@examination("Self-test", "gcc")
 def self_test(material: Material) -> Outcome:
-    """The self-test finds no wrong value, with and without optimisation and fused products."""
+    """Every function returns the reference values within their error bounds."""
     rows, output = [], ""
     for flags in (["-O0"], ["-O2"], ["-O3", "-ffp-contract=fast"], ["-Os"]):
         built = material.run("gcc", "-std=gnu11", *flags, *material.sources, "-o", "run", "-lm")
@@ -68,8 +86,9 @@ def self_test(material: Material) -> Outcome:
     )
 
 
+@examination("Coverage", "gcc", "gcov")
 def coverage(material: Material) -> Outcome:
-    """The self-test executes every statement, and every branch in both directions (gcov)."""
+    """The self-test executes every statement and every branch."""
     flags = ("-std=c99", "-O0", "--coverage", f"-D{material.module.name.upper()}_NO_VECTORS")
     built = material.run("gcc", *flags, *material.sources, "-o", "covered", "-lm")
     if built.status or material.run("./covered").status:
@@ -101,15 +120,12 @@ def _part(found: re.Match[str] | None) -> tuple[str, str]:
     return ("none", "0") if found is None else (f"{found[1]} %", found[2])
 
 
-def cppcheck(material: Material) -> Outcome:
-    """cppcheck has no finding."""
-    ran = material.run(*CPPCHECK, "--enable=warning,performance,portability", *material.sources)
-    found = len(re.findall(r"^\S+:\d+:", ran.output, re.MULTILINE))
-    return Outcome(not ran.output, f"{found} findings", output=ran.output)
+examination("Mutation", "gcc")(mutants)
 
 
+@examination("MISRA C:2012", "cppcheck")
 def misra(material: Material) -> Outcome:
-    """No rule of MISRA C:2012 is violated but those with a stated reason."""
+    """Each deviation from a rule has a stated reason."""
     ran = material.run(*CPPCHECK, "--addon=misra", "--enable=style", *material.own)
     counts = Counter(re.findall(r"\[misra-c2012-(\d+\.\d+)\]", ran.output))
     page = (documentation() / "firmware.md").read_text(encoding="utf-8")
@@ -129,8 +145,23 @@ def misra(material: Material) -> Outcome:
     )
 
 
+@examination("cppcheck", "cppcheck")
+def cppcheck(material: Material) -> Outcome:
+    """Static analysis has no finding."""
+    ran = material.run(*CPPCHECK, "--enable=warning,performance,portability", *material.sources)
+    found = len(re.findall(r"^\S+:\d+:", ran.output, re.MULTILINE))
+    return Outcome(not ran.output, f"{found} findings", output=ran.output)
+
+
+@examination("gcc -fanalyzer", "gcc")
+def analyzer(material: Material) -> Outcome:
+    """Path-sensitive static analysis has no finding."""
+    return _silent(material, "-fanalyzer")
+
+
+@examination("Frama-C EVA", "frama-c")
 def frama_c(material: Material) -> Outcome:
-    """The value analysis of Frama-C has no alarm for the reference states."""
+    """Abstract interpretation finds no possible run-time error in the reference states."""
     name = material.module.name
     ran = material.run(
         "frama-c",
@@ -147,8 +178,29 @@ def frama_c(material: Material) -> Outcome:
     )
 
 
+@examination("Certified bounds")
+def bounds(material: Material) -> Outcome:
+    """No result overflows, and rounding errors are bounded, for all inputs within limits."""
+    found = certificates(material.module)
+    if not found:
+        return Outcome(None, "not run: the code was generated without --certify")
+    rows = [
+        (name, out.name, *(rounded_up(max(x, default=0.0), 3) for x in (out.magnitude, out.error)))
+        for name, certificate in found.items()
+        for out in certificate.outputs
+    ]
+    domains = {text for certificate in found.values() for text in certificate.domain.texts}
+    return Outcome(
+        True,
+        f"for all inputs with {', '.join(sorted(domains))}",
+        ("function", "result", "largest absolute value", "error bound"),
+        rows,
+    )
+
+
+@examination("Memory", "gcc", "nm")
 def memory(material: Material) -> Outcome:
-    """Objects have no writable data and need nothing that the module does not contain."""
+    """The code has no state, uses no heap and calls no library."""
     built = material.run("gcc", "-std=c99", "-O0", "-fno-pic", "-c", *material.own)
     objects = [f"{name.removesuffix('.c')}.o" for name in material.own]
     ran = material.run("nm", *objects)
@@ -168,86 +220,4 @@ def memory(material: Material) -> Outcome:
     )
 
 
-def bounds(material: Material) -> Outcome:
-    """The ranges and errors of ``--certify``."""
-    found = certificates(material.module)
-    if not found:
-        return Outcome(None, "not run: the code was generated without --certify")
-    rows = [
-        (name, out.name, *(rounded_up(max(x, default=0.0), 3) for x in (out.magnitude, out.error)))
-        for name, certificate in found.items()
-        for out in certificate.outputs
-    ]
-    domains = {text for certificate in found.values() for text in certificate.domain.texts}
-    return Outcome(
-        True,
-        f"for all inputs with {', '.join(sorted(domains))}",
-        ("function", "result", "largest absolute value", "error bound"),
-        rows,
-    )
-
-
-EXAMINATIONS: Final = (
-    Examination(
-        "Compiler warnings",
-        "The code is C99 without a message of the compiler.",
-        ("gcc",),
-        silent(*STRICT),
-    ),
-    Examination(
-        "Self-test",
-        "Every function returns the reference values within their error bounds.",
-        ("gcc",),
-        self_test,
-    ),
-    Examination(
-        "Coverage",
-        "The self-test executes every statement and every branch.",
-        ("gcc", "gcov"),
-        coverage,
-    ),
-    Examination(
-        "Mutation",
-        "The self-test detects faults that are put into the code.",
-        ("gcc",),
-        mutants,
-    ),
-    Examination(
-        "MISRA C:2012",
-        "Each deviation from a rule has a stated reason.",
-        ("cppcheck",),
-        misra,
-    ),
-    Examination("cppcheck", "Static analysis has no finding.", ("cppcheck",), cppcheck),
-    Examination(
-        "gcc -fanalyzer",
-        "Path-sensitive static analysis has no finding.",
-        ("gcc",),
-        silent("-fanalyzer"),
-    ),
-    Examination(
-        "Frama-C EVA",
-        "Abstract interpretation finds no possible run-time error in the reference states.",
-        ("frama-c",),
-        frama_c,
-    ),
-    Examination(
-        "Certified bounds",
-        "No result overflows, and rounding errors are bounded, for all inputs within limits.",
-        (),
-        bounds,
-    ),
-    Examination(
-        "Memory",
-        "The code has no state, uses no heap and calls no library.",
-        ("gcc", "nm"),
-        memory,
-    ),
-    Examination(
-        "Stack, code and instructions",
-        "Stack, code size and instructions of each function are known for each processor.",
-        (),
-        stack_and_code,
-    ),
-)
-"""All examinations, in the order of the page."""
+examination("Stack, code and instructions")(stack_and_code)

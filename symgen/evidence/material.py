@@ -74,6 +74,9 @@ class Material:
         return Ran(done.returncode, re.sub(r"/tmp/\S+?\.(o|s)\b", r"temporary.\1", output))
 
 
+Examine = Callable[[Material], Outcome]
+
+
 @dataclass(frozen=True)
 class Examination:
     """A claim about the code, the programs that an examination of it needs, and what runs it."""
@@ -81,7 +84,7 @@ class Examination:
     name: str
     claim: str
     tools: tuple[str, ...]
-    examine: Callable[[Material], Outcome]
+    examine: Examine
 
     def verdict(self, material: Material) -> Outcome:
         """The verdict; that it was not examined where a program is not installed."""

@@ -31,7 +31,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(material: Material) -> Outcome:
-    """The share of faults that the self-test detects."""
+    """The self-test detects faults that are put into the code."""
     every = [m for name in material.own for m in _possible(material, name)]
     chosen = random.Random(material.module.name).sample(every, min(MUTANTS, len(every)))
     flags = ("-std=c99", "-O1", f"-D{material.module.name.upper()}_NO_VECTORS")

@@ -58,7 +58,7 @@ system calls are those of Linux, which the emulator carries out."""
 
 
 def stack_and_code(material: Material) -> Outcome:
-    """What the compilers of the processors say, and what an emulator measures."""
+    """Stack, code size and instructions of each function are known for each processor."""
     rows = list[tuple[Any, ...]]()
     absent = set[str]() if shutil.which(EMULATOR) else {EMULATOR}
     said = list[str]()
