@@ -36,9 +36,12 @@ CHILDREN = 2048
 SEARCHED = 25
 """Entries of large matrices that are searched for, spread evenly."""
 GENERATIONS = 60
+LARGE = 400
+FEWER = 200_000
+"""States of functions with more than `LARGE` entries."""
 HEAD = (
     "| robot | function | time, s | range / largest: median | worst | error bound / largest: median "
-    "| worst | violations |\n|---|---|---|---|---|---|---|---|\n"
+    "| worst | violations | fewer states |\n|---|---|---|---|---|---|---|---|---|\n"
 )
 
 Inputs = dict[str, Any]
@@ -86,7 +89,7 @@ def mutated(ranges: Any, parents: Inputs, rng: np.random.Generator, steps: int) 
     return children
 
 
-def row(robot: str, quantity: str, states: int) -> tuple[str, int]:
+def row(robot: str, quantity: str, asked: int) -> tuple[str, int]:
     """The row of a function in the table, and the number of violations."""
     made = symgen.Robot(ROOT / "robots" / f"{robot}.urdf")
     function = made.trace(quantity)
@@ -104,7 +107,9 @@ def row(robot: str, quantity: str, states: int) -> tuple[str, int]:
 
     size, error = entries("magnitude"), entries("error")
     compiled, rng = Compiled(made, quantity, kept), np.random.default_rng(0)
-    largest, seen = largest_results(function.program, found, 20_000), np.zeros(len(size))
+    searched = np.unique(np.linspace(0, len(size) - 1, SEARCHED).astype(int)).tolist()
+    largest = largest_results(function.program, found, 20_000, climbed=searched)
+    seen, states = np.zeros(len(size)), min(asked, FEWER if len(refs) > LARGE else asked)
     violations = int((largest > size[:, 0] * (1 + 1e-12)).sum())
     best: list[Inputs] = [{} for _ in size]
 
@@ -117,7 +122,6 @@ def row(robot: str, quantity: str, states: int) -> tuple[str, int]:
         seen = np.maximum(seen, off.max(axis=1))
         return off
 
-    searched = np.unique(np.linspace(0, len(size) - 1, SEARCHED).astype(int))
     block = BLOCK // len(refs)
     for _ in range(-(-states // block)):
         inputs = random_inputs(found, block, rng)
@@ -134,7 +138,8 @@ def row(robot: str, quantity: str, states: int) -> tuple[str, int]:
     sizes, errors = size[ratio, 0] / largest[ratio], error[ratio, 0] / seen[ratio]
     figures = (np.median(sizes), sizes.max(), np.median(errors), errors.max())
     text = " | ".join(f"{x:.3g}" for x in (seconds, *figures))
-    return f"| {robot} | `{quantity}` | {text} | {violations} |\n", violations
+    fewer = f"{states:,}" if states < asked else ""
+    return f"| {robot} | `{quantity}` | {text} | {violations} | {fewer} |\n", violations
 
 
 def joined(one: Inputs, other: Inputs) -> Inputs:

@@ -41,8 +41,8 @@ SCREENED: Final = 8
 """Parts of an angle that are tried, to see whether its division lowers the bounds."""
 
 SHARE: Final = {"q31": 0.1, "q15": 1.0}
-"""By what part the errors may become larger so that numbers can be rounded down. In q15 every factor
-is rounded, and bounds are far above the errors."""
+"""By what part the errors may become larger so that numbers can be rounded down. In q15 every
+factor is rounded, and bounds are far above the errors."""
 
 DOUBLE: Final = Arithmetic("double", "inline")
 HALF_TURN: Final = math.nextafter(math.pi, 4.0)

@@ -1,7 +1,7 @@
 """Large results of a program within the ranges of its inputs, by random states and coordinate
 ascent: what a certified range is compared with from below."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import numpy as np
@@ -60,19 +60,24 @@ def results(program: Program, inputs: Inputs, scalar: str) -> Numbers:
     return signed
 
 
-def largest_results(program: Program, domain: Domain, states: int, seed: int = 0) -> Numbers:
+def largest_results(
+    program: Program,
+    domain: Domain,
+    states: int,
+    seed: int = 0,
+    climbed: Collection[int] | None = None,
+) -> Numbers:
     """The largest absolute value of each output entry that is not always zero, among random states
-    and after a coordinate ascent from the largest of them."""
+    and after a coordinate ascent from the largest of them, for all entries or some."""
     rng = np.random.default_rng(seed)
     inputs = random_inputs(domain, states, rng)
     found = np.abs(results(program, inputs, "double"))
     best: Numbers = found.max(axis=1)
-    for k, row in enumerate(found):
-        top = np.argsort(row)[-STARTS:]
-        climbed = _coordinate_ascent(
-            program, domain, {n: x[:, top].copy() for n, x in inputs.items()}, k
-        )
-        best = np.maximum(best, np.abs(results(program, climbed, "double")).max(axis=1))
+    for k in range(len(found)) if climbed is None else climbed:
+        top = np.argsort(found[k])[-STARTS:]
+        start = {n: x[:, top].copy() for n, x in inputs.items()}
+        high = _coordinate_ascent(program, domain, start, k)
+        best = np.maximum(best, np.abs(results(program, high, "double")).max(axis=1))
     return best
 
 
