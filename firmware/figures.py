@@ -101,9 +101,8 @@ def loop_section(found: Sequence[Result]) -> str:
 FURTHER_HEAD = """
 ## Further processors
 
-Code in bytes, stack in bytes and instructions of one call, with -O2 and inline sines: a Cortex-M55, whose vector unit (Helium) computes
-several sines at once in float, and RV32IMAFC and RV32IMC, the latter with floating point of the compiler's library, which the
-instructions include. {summary}.
+Code in bytes, stack in bytes and instructions of one call, with -O2 and inline sines. The vector unit of the Cortex-M55 (Helium)
+computes several sines at once in float. RV32IMC computes floating point in the compiler's library, whose instructions are included. {summary}.
 """
 
 

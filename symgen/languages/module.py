@@ -25,7 +25,6 @@ from symgen.mechanics.coupling import (
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.random_positions import UNIT_QUATERNIONS, with_random_unit_quaternions
 from symgen.numbers.caching import IdentityCache
-from symgen.numbers.types import Numbers
 from symgen.options import Choices, rows
 from symgen.proof.bounds import Rounding, roundings
 from symgen.proof.reference_values import References, references
@@ -364,7 +363,7 @@ class Module:
         self,
         function: Function,
         accuracy: Accuracy | None = None,
-        most: Mapping[str, Numbers] = MappingProxyType({}),
+        most: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Steps]:
         """How far the entries of each output of a function may be from the reference in each test
         state, with the accuracy of C or another, and no further than `most` (states x entries)."""
