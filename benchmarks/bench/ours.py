@@ -97,7 +97,8 @@ def compiled_as(
     (folder / "call.c").write_text(_calls(manifest, text, plain), encoding="utf-8")
     header = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.h")))
     sources = [folder / f"{PREFIX}_{name}.c" for name in names]
-    built = all_compiled([*sources, folder / "call.c"], (*flags, "-std=c99", f"-I{folder}"), header)
+    shared = [folder / "call.c", folder / f"{PREFIX}.c"]
+    built = all_compiled([*sources, *shared], (*flags, "-std=c99", f"-I{folder}"), header)
     library = ctypes.CDLL(
         str(
             linked(

@@ -73,8 +73,6 @@ class BodyTables:
     forces: tuple[JointForce, ...] = ()
     """Friction and springs of each body's joint; empty for none."""
     lanes: ClassVar[int] = LANES
-    block: ClassVar[int] = 2 * LANES
-    """Columns of matrices that are solved together."""
     factor: ClassVar[int] = 13
     """Numbers of a factor of M for each coordinate."""
 
@@ -175,11 +173,24 @@ class BodyTables:
         apart = {p for k, p in enumerate(self.parents) if p not in (k - 1, -1)}
         return tuple(sorted(apart))
 
-    @property
+    @cached_property
     def slots(self) -> tuple[int, ...]:
-        """The place of each column among `branches`, -1 of others."""
-        places = {k: place for place, k in enumerate(self.branches)}
-        return tuple(places.get(k, -1) for k in range(self.n))
+        """The number of `branches` on the path to each column that is one of them, -1 of others:
+        two with the same number are not on one path."""
+        above: list[int] = []
+        for parent in self.parents:
+            above.append(above[parent] + (parent in self.branches) if parent >= 0 else 0)
+        return tuple(n if k in self.branches else -1 for k, n in enumerate(above))
+
+    @property
+    def levels(self) -> int:
+        """How many `branches` a path has at most."""
+        return 1 + max(self.slots)
+
+    @property
+    def chain(self) -> bool:
+        """Whether each column moves all that follow, in the user's order."""
+        return self.starts == (0,) * self.n and not (self.permuted or self.floating)
 
     @property
     def several_roots(self) -> bool:
@@ -204,6 +215,14 @@ class BodyTables:
     def triples(self) -> int:
         """The number of three coordinates on a path, of which the first two may be equal."""
         return sum(depth * (depth + 1) // 2 for depth in self.depths)
+
+    @property
+    def solved(self) -> int:
+        """The number of pairs of a row and a column in the solution of three square systems, those
+        of an inverse in the order of the columns by halves."""
+        n = self.n
+        zeros = 0 if self.permuted else sum(i - i % LANES for i in range(n)) // 2
+        return 3 * n * n - zeros
 
     @cached_property
     def slides(self) -> bool:
