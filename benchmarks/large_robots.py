@@ -18,7 +18,7 @@ import symgen
 from benchmarks.bench import ours, peers
 from benchmarks.bench.__main__ import machine
 from benchmarks.bench.build import FLAGS, FOLDER, empty, log, python
-from benchmarks.bench.cases import QUANTITIES, Case
+from benchmarks.bench.cases import QUANTITIES, ROBOTS, Case
 from benchmarks.bench.clock import Clock, difference, timed
 from benchmarks.bench.contender import Contender, Order, states
 from benchmarks.bench.plain import Plain
@@ -37,12 +37,15 @@ NAMES: Final = (
     "forward_dynamics",
     "forward_dynamics_derivatives",
 )
+OPTIONS: Final = ("--lang", "c", "--body-loops")
+SMALL: Final = "humanoid25"
+"""The robot on a Cortex-M7."""
 SIZES: Final = (20, 50, 100, 200)
 BRANCHING: Final = {"chain": 0.0, "tree": 0.3}
 """How often the parent of a link is any link and not the one before."""
 AXES: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-CASADI: Final = {20: NAMES, 50: ("inverse_dynamics", "mass_matrix", "forward_dynamics")}
-"""What of CasADi's C is compiled in a minute."""
+CASADI: Final = dict.fromkeys((20, 50), ("inverse_dynamics", "mass_matrix", "forward_dynamics"))
+"""What of CasADi's C is compiled in reasonable time, with -O2."""
 ROUNDS: Final = 101
 TOOLS: Final = ("symgen", "pinocchio", "casadi")
 
@@ -90,14 +93,14 @@ def built(kind: str, joints: int) -> tuple[Plain, Order, list[Contender]]:
     model.write_text(plain.text, encoding="utf-8")
     where, case = folder / "symgen", Case(kind, file, quantities=NAMES)
     words = [word for name in NAMES for word in ("--quantity", name)]
-    options = ("--lang", "c", "--body-loops", "--trig", "inline", "--prefix", ours.PREFIX)
-    cost = python("symgen", "generate", str(file), "-o", str(where), *options, *words)
+    words += ["--trig", "inline", "--prefix", ours.PREFIX]
+    cost = python("symgen", "generate", str(file), "-o", str(where), *OPTIONS, *words)
     manifest = json.loads((where / "manifest.json").read_text(encoding="utf-8"))
     flags = (*FLAGS["fast"], *ours.EXACT_ENOUGH)
     mine = ours.compiled_as("symgen", flags, where, manifest, plain, cost)
     order = Order.of(plain, [row["joint"] for row in manifest["joints"]])
     small = Case(kind, file, quantities=CASADI.get(joints, ()))
-    casadi = peers.sx_contenders(small, model, folder, order, ("fast",)) if small.quantities else []
+    casadi = peers.sx_contenders(small, model, folder, order, ("O2",)) if small.quantities else []
     return plain, order, [*mine, *peers.cpp_contenders(case, plain, model, order), *casadi]
 
 
@@ -118,6 +121,17 @@ def rows(clock: Clock, kind: str, joints: int) -> Iterator[Row]:
         yield row | {
             key: facts[key] for key in ("operations", "bytes", "code", "compile", "generation")
         }
+
+
+def microcontroller() -> Row:
+    """Bytes of stack and code of derivatives of forward dynamics on a Cortex-M7."""
+    folder = empty(FOLDER / "large-m7")
+    words = ("--quantity", NAMES[-1], "--target", "cortex-m7", "--prefix", ours.PREFIX)
+    file = str(ROBOTS / f"{SMALL}.urdf")
+    python("symgen", "generate", file, "-o", str(folder), *OPTIONS, *words)
+    report = json.loads((folder / f"{ours.PREFIX}_report.json").read_text(encoding="utf-8"))
+    sizes: Row = report["functions"][NAMES[-1]]
+    return {key: sizes[key] for key in ("stack", "code")}
 
 
 def table(found: Sequence[Row]) -> str:
@@ -171,13 +185,17 @@ def main(words: list[str]) -> None:
         clock, load = Clock(), os.getloadavg()[0]
         found = [row for kind in BRANCHING for n in sizes for row in rows(clock, kind, n)]
         here = machine(("pin", "casadi")) | {"load": load}
-        stored = {"machine": here, "rows": found}
+        stored = {"machine": here, "rows": found, "m7": microcontroller()}
         FILE.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     stored = json.loads(FILE.read_text(encoding="utf-8"))
     here, found = stored["machine"], stored["rows"]
+    small = stored["m7"]
     text = (
         f"\n{here['processor']} (load {here['load']:.0f}), gcc with `{' '.join(FLAGS['fast'])}`, "
-        f"Pinocchio {here['packages']['pin']}, CasADi {here['packages']['casadi']}.\n"
+        f"Pinocchio {here['packages']['pin']}, CasADi {here['packages']['casadi']}.\n\n"
+        "![Time of one call over the number of joints](benchmarks/large_robots.svg)\n\n"
+        f"The derivatives of forward dynamics of `robots/{SMALL}.urdf` on a Cortex-M7 (`--target cortex-m7`, double) take "
+        f"{small['code'] / 1e3:.0f} kB of code without the tables and {small['stack'] / 1e3:.0f} kB of stack.\n"
     )
     write_table(page, "large robots", f"{table(found)}\n{text}")
     save(curves(found), DOCS / "benchmarks" / "large_robots.svg")

@@ -362,6 +362,10 @@ class Program:
         return Value(self, self._node((op, x.node, None)), x.negative and row.parity == "odd")
 
 
+KIND: Final = "loops over bodies"
+"""What the code of a `LoopProgram` is, other than straight-line code."""
+
+
 class LoopProgram(Program):
     """What stands for the tape of a function whose code is loops that no tape records: its inputs
     and outputs, and the operations that were counted by formula. Its nodes tell only which inputs

@@ -108,8 +108,10 @@ def generated_files(
     check_effects(job, languages)
     progress("reading the robot")
     loaded = job.load()
-    for sentence in notes_on_large_functions(loaded.model, job.wanted()):
-        remark(sentence)
+    looped = job[COptions].body_loops
+    wanted = job.functions(job.robot(loaded)) if looped else job.wanted()
+    for sentence in notes_on_large_functions(loaded.model, wanted):
+        remark(f"as straight-line code, {sentence}" if looped else sentence)
     module = job.module(loaded, progress)
     texts = module_files(module, languages, progress)
     return module, loaded, publish({**texts, NAME: manifest(module, texts)}, out)

@@ -127,10 +127,18 @@ there are half a million, which the self-test would state."""
 ROUNDINGS: Final = 16
 """An error of a result, in roundings of the largest entry, for each body on the longest path."""
 
+LONG: Final = 20_000
+"""Operations of straight-line code from which on its instructions leave the caches."""
+SPEED: Final = 2.5
+"""How many operations loops do in the time of one of straight-line code, since compilers make
+vectors of them: measured at the snake of 16 joints."""
+
 
 def loop_functions(robot: ParametricModel, functions: Sequence[FunctionRequest]) -> list[Function]:
     """The functions with loops over bodies. Raises OptionError for what these do not support."""
-    _check_robot(robot)
+    refusal = _refusal(robot)
+    if refusal:
+        raise OptionError(f"{FLAG}: {refusal}")
     tables = body_tables(robot)
     # Where there is forward dynamics, accelerations of states follow from forces, so that
     # large terms cancel in inverse dynamics
@@ -164,10 +172,11 @@ def _stem(quantity: Quantity) -> str:
     return quantity.name.partition(":")[0]
 
 
-def _check_robot(robot: ParametricModel) -> None:
+def _refusal(robot: ParametricModel) -> str:
+    """Why functions of a robot cannot have such code; empty if they can."""
     words = unsupported(robot.model)
     if words:
-        raise OptionError(f"{FLAG}: {words} cannot be in loops over bodies; remove the option")
+        return f"{words} cannot be in loops over bodies; remove the option"
     asked = {
         "--parameters": robot.runtime,
         "--external-wrench": robot.wrenches,
@@ -179,8 +188,22 @@ def _check_robot(robot: ParametricModel) -> None:
         "--fluid": robot.fluid,
     }
     flag = next((name for name, value in asked.items() if value), None)
-    if flag is not None:
-        raise OptionError(f"{FLAG}: {flag} cannot be in loops over bodies; remove one of the two")
+    return f"{flag} cannot be in loops over bodies; remove one of the two" if flag else ""
+
+
+def worth_loops(robot: ParametricModel, functions: Sequence[Function]) -> dict[str, int]:
+    """The operations of loops over the bodies for each function of straight-line code that is
+    longer than `LONG` and probably slower than these."""
+    long = [
+        f
+        for f in functions
+        if len(f.quantities) == 1 and f.quantities[0].name in COSTS and f.counts.total >= LONG
+    ]
+    if not long or _refusal(robot):
+        return {}
+    tables = body_tables(robot)
+    counts = {f.name: sum(COSTS[f.quantities[0].name].operations(tables, 0).values()) for f in long}
+    return {f.name: counts[f.name] for f in long if counts[f.name] < SPEED * f.counts.total}
 
 
 def _function(

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from symgen.certified.fixed_types import FIXED
 from symgen.compiler.passes import counts, live_nodes, operands
-from symgen.compiler.program import LoopProgram
+from symgen.compiler.program import KIND, LoopProgram
 from symgen.languages.c.backend import functions
 from symgen.languages.c.fixed_code import FixedCode
 from symgen.languages.c.fixed_files import scales_data
@@ -106,7 +106,8 @@ NOTHING: Final = {"stack": None, "code": None}
 def _row(f: CFunction | FixedCode) -> dict[str, Any]:
     program = f.d.program
     if isinstance(program, LoopProgram):
-        return {"operations": counts(program).as_dict(), "literals": 0, "work": 0, "pieces": 1}
+        row = {"operations": counts(program).as_dict(), "literals": 0, "work": 0, "pieces": 1}
+        return {"kind": KIND, **row}
     read = {k for i in live_nodes(program) for k in operands(program.nodes[i])}
     read |= {ref.node for out in program.outputs for ref in out.refs if ref is not None}
     return {
