@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from symgen.advice import command
-from symgen.compiler.program import KIND, LoopProgram
 from symgen.errors import Notice
 from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledText
 from symgen.languages.c.options import COptions
@@ -86,8 +85,7 @@ def _counts(
     for f in functions:
         c, cost = f.counts, f.cost(machine)
         figures = (c.add, c.mul, c.div, c.trig, c.total, round(cost.work), round(cost.path))
-        looped = isinstance(f.program, LoopProgram)
-        rows.append((f.name, KIND if looped else f.formulation, *map(str, figures)))
+        rows.append((f.name, f.kind, *map(str, figures)))
     return ReportTable(
         f"{module.robot.model.name}: {counted(module.dof, module.dimensions['nq'])}",
         ["function", "formulation"],

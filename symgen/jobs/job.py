@@ -20,7 +20,7 @@ from symgen.reading.assemble import LoadedRobot, load_with
 from symgen.reading.options import RobotOptions
 from symgen.reading.sources import RobotSource, is_path, name_of, snapshot
 from symgen.text import shown
-from symgen.tracing.body_loops import has_loops, loop_functions
+from symgen.tracing.body_loops import has_loops, loop_functions, worth_loops
 from symgen.tracing.function import Function
 from symgen.tracing.options import EVERY, FunctionOptions
 from symgen.tracing.physical_inertia import ImpossibleInertia
@@ -142,6 +142,12 @@ class Job:
                 )
             return tuple(loop_functions(robot, wanted))
         return tuple(trace_all(robot, wanted, self.choice(), self.aim, progress))
+
+    def worth_loops(self, module: Module) -> dict[str, int]:
+        """The operations of loops over the bodies for each function that is long straight-line code
+        and would probably be faster with them."""
+        straight = not module.is_looped
+        return worth_loops(module.robot, module.functions) if straight else {}
 
     def _name(self, model: RigidBodyModel) -> str:
         """The module's name. Raises OptionError for one that it or a joint cannot have."""

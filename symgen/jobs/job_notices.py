@@ -18,7 +18,6 @@ from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngle
 from symgen.text import quoted, shown
-from symgen.tracing.body_loops import worth_loops
 from symgen.tracing.function import retraced
 from symgen.tracing.physical_inertia import (
     SAMPLED_STATES,
@@ -45,7 +44,7 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
         *_missing(loaded, module.robot),
         *_inertia_notices(job, loaded, module.robot),
         *_effort_notices(job, loaded, module),
-        *_kind_notices(loaded, module),
+        *_kind_notices(job, loaded, module),
     )
     near = _near_angles(job, loaded)
     if not near or module.is_looped:
@@ -74,10 +73,9 @@ def _left_out(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[Notice]
         yield Notice(SourceLocation(loaded.file, 1), "note", "--quantity all", text)
 
 
-def _kind_notices(loaded: LoadedRobot, module: Module) -> Iterator[Notice]:
+def _kind_notices(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[Notice]:
     """A note about each long function of straight-line code that loops would compute faster."""
-    functions = () if module.is_looped else module.functions
-    for name, count in worth_loops(module.robot, functions).items():
+    for name, count in job.worth_loops(module).items():
         now = next(f.counts.total for f in module.functions if f.name == name)
         text = (
             f"{name} is straight-line code of {now:,} operations; loops over the bodies take "

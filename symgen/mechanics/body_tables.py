@@ -221,7 +221,9 @@ class BodyTables:
         """The number of pairs of a row and a column in the solution of three square systems, those
         of an inverse in the order of the columns by halves."""
         n = self.n
-        zeros = 0 if self.permuted else sum(i - i % LANES for i in range(n)) // 2
+        # Half of the columns before the vector that contains the diagonal, of all rows
+        full, last = n // LANES, n % LANES
+        zeros = 0 if self.permuted else LANES * full * (LANES * (full - 1) // 2 + last) // 2
         return 3 * n * n - zeros
 
     @cached_property

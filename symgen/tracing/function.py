@@ -11,7 +11,7 @@ from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.objective import Cost, Objective, Processor, cost
 from symgen.compiler.passes import Counts, counts
-from symgen.compiler.program import Program
+from symgen.compiler.program import KIND, LoopProgram, Program
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import Scalar
@@ -42,6 +42,11 @@ class Function:
     def counts(self) -> Counts:
         """The operations that it takes."""
         return counts(self.program)
+
+    @property
+    def kind(self) -> str:
+        """The formulation of straight-line code, or that the code is loops."""
+        return KIND if isinstance(self.program, LoopProgram) else self.formulation
 
     @property
     def formulation(self) -> str:

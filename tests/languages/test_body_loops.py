@@ -8,6 +8,7 @@ import pytest
 
 import symgen
 from symgen.errors import OptionError
+from symgen.jobs.job import Job
 from symgen.jobs.verify import verify
 from tests.support.oracles import oracle
 from tests.support.random_trees import ROBOTS
@@ -211,6 +212,19 @@ def test_a_singular_mass_matrix_is_refused(tmp_path):
     options = {"quantities": ("forward_dynamics",), "body_loops": True}
     with pytest.raises(OptionError, match="needs the inverse of the mass matrix"):
         symgen.generate(tmp_path / "light.urdf", tmp_path / "module", ["c"], **options)
+
+
+def test_long_straight_line_code_is_compared_with_loops():
+    """Derivatives of forward dynamics of 16 joints in a row are long; gravity is short."""
+    job = Job.of(ROBOTS / "snake16.urdf", quantities=["forward_dynamics_derivatives", "gravity"])
+    module = job.module(job.load())
+    looped = job.changed(body_loops=True)
+    loops = looped.module(looped.load())
+    counts = {f.name: f.counts.total for f in loops.functions}
+    assert job.worth_loops(module) == {
+        "forward_dynamics_derivatives": counts["forward_dynamics_derivatives"]
+    }
+    assert not looped.worth_loops(loops)
 
 
 def test_other_languages_are_refused(tmp_path):
