@@ -211,7 +211,7 @@ def forward_dynamics(
     outputs=(Array("residual", "joint forces that accelerations leave over", "N m | N"),),
     source="Khalil & Kleinfinger, ICRA 1986",
     depends_on_external_forces=True,
-    supports=("load", "presliding", "acceleration"),
+    supports=("load", "presliding"),
     coordinates=JOINTS,
     closed_loops=True,
 )
