@@ -40,6 +40,9 @@ keeps the error of what it was, and what is left of it below `ROUNDING` is taken
 TURN: Final = 2.0 * math.pi
 """Positions count as no more where sizes are estimated: larger ones are angles of many turns."""
 
+GRAVITATIONAL: Final = ("tau", "tau_g", "tau_b")
+"""Outputs that are sums of moments of weights, which may cancel."""
+
 BASE_PARAMETERS: Final = "beta"
 """The output that holds them."""
 
@@ -118,7 +121,10 @@ class Accuracy:
         over bodies it is the stated number of roundings of the largest entry, of a single number of
         the largest in any state."""
         if isinstance(program, LoopProgram):
-            return {name: self._by_largest(program, x) for name, x in wanted.items()}
+            return {
+                name: self._by_largest(program, x, self._weight if name in GRAVITATIONAL else 0.0)
+                for name, x in wanted.items()
+            }
         bounds = self.bounds(program)
         run, slack = self.errors(program).run, self._slack(program)
         loose = RoundingErrors(run, self._doubles, "double", "inline", slack).outputs(False)
@@ -142,12 +148,16 @@ class Accuracy:
             limits[name] = np.where(np.isnan(sums), np.inf, sums)
         return limits
 
-    def _by_largest(self, program: LoopProgram, wanted: Any) -> Numbers:
+    def _by_largest(self, program: LoopProgram, wanted: Any, weight: float) -> Numbers:
+        """`weight` acts at the longest distance between joints and on the longest slide, since
+        moments are about the origin of the root: what the largest entry is at least."""
         rows = np.array(wanted, float)
         flat = rows.reshape(len(rows), -1)
         single = flat.shape[1] == 1  # an energy, whose terms may cancel in a state
         largest = np.abs(flat).max(axis=None if single else 1, keepdims=True, initial=0.0)
         angles = np.abs(np.array(self.states["q"], float)).max(axis=1, keepdims=True)
+        reach = longest_joint_distance(self.robot.lumped) + angles  # of slides, in m
+        largest = np.maximum(largest, weight * reach)
         growth = program.growth * np.maximum(1.0, angles / TURN)  # of other code: sums of angles
         return np.broadcast_to(growth * ROUNDOFF[self.scalar] * largest, flat.shape)
 
@@ -168,6 +178,11 @@ class Accuracy:
             float(weight) * max(1.0, longest_joint_distance(self.robot.lumped)) ** 2,
             float(sum(abs(x) for ten in self._tens for x in ten[1:]) * self._fall),
         )
+
+    @property
+    def _weight(self) -> float:
+        """The weight of all links that move."""
+        return sum(abs(ten[0]) for ten in self._tens) * math.hypot(*self.robot.model.gravity)
 
     @cached_property
     def _tens(self) -> list[tuple[float, ...]]:

@@ -85,6 +85,18 @@ def test_loops_have_the_values_of_the_laws_and_of_straight_line_code(tmp_path, r
     assert len(checks) >= 2 + 2 * len(options["quantities"])
 
 
+def test_small_moments_of_a_body_far_from_the_root_are_verified(tmp_path):
+    """Gravity acts on the wrist only, while the planar joint moves it by metres."""
+    arm = """<robot name="slot"><link name="base"/><link name="a"/><link name="b"><inertial>
+<mass value="1"/><origin xyz="0.1 0 0.3"/>
+<inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="planar"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
+<joint name="k" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/></joint>
+</robot>"""
+    symgen.generate(arm, tmp_path, ["c"], body_loops=True, quantities=("gravity", "bias"))
+    assert [check.what for check in verify(tmp_path) if not check.passed] == []
+
+
 def test_results_are_those_of_pinocchio():
     """On a tree whose columns are in another order than the user's coordinates."""
     pinocchio = oracle("pinocchio")
