@@ -92,6 +92,8 @@ class ReferenceBody:
     offset: Scalar
     grounded: bool
     """Whether it is armature, which stands on the ground, without weight."""
+    follows: bool
+    """Whether it follows other joints."""
     has_friction: bool
     """Whether friction counts for its coordinate."""
     has_spring: bool
@@ -222,6 +224,7 @@ def _part(body: Body, drive: Any, number: Number) -> ReferenceBody:
         ),
         exact(drive.offset),
         not body.joint.type.on_robot,
+        drive.follows,
         body.has_friction,
         body.has_spring,
     )

@@ -203,11 +203,14 @@ def load_factor(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
 
 
 def _load(robot: ReferenceModel, i: int, tau: Sequence[Scalar]) -> Scalar:
-    """The load of a joint with that of the rotors that only its coordinate moves."""
-    index, load = robot.part(i).terms[0][0], tau[i - 1]
+    """The load of a joint with those of the joints that follow it and of the rotors that it alone
+    moves."""
+    own, load = robot.part(i), tau[i - 1]
     for part, force in zip(robot.parts, tau, strict=True):
-        if part.spin is not ZERO and [term[0] for term in part.terms] == [index]:
-            load = load + part.terms[0][2] * force
+        shared = part.spin is not ZERO and len(part.terms) > 1
+        if part.follows and not own.follows and not shared:
+            factors = [by for index, _, by in part.terms if index == own.terms[0][0]]
+            load = sum((by * force for by in factors), load)
     return load
 
 

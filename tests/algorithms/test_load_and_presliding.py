@@ -40,6 +40,22 @@ def test_the_load_is_solved_in_closed_form(rotor, tmp_path):
         assert np.array(back["qdd"], float) == pytest.approx(x["qdd"], rel=1e-12)
 
 
+def test_the_load_of_a_joint_contains_those_that_follow_it(tmp_path):
+    """Also a joint that follows two others. In `symgen identify`, too, it is the force of the
+    coordinate."""
+    joints = [joint.name for _, joint in symgen.load(FOLLOWERS).model.leading]
+    path = tmp_path / "drives.toml"
+    path.write_text("".join(f"[joints.{name}]\nload = 0.3\n" for name in joints))
+    state = {"q": [0.3, -0.4], "qd": [0.7, 0.25], "qdd": [1.5, -2.0]}
+    bare = trace(FOLLOWERS, "inverse_dynamics").run(**state)["tau"]
+    loaded = trace(FOLLOWERS, "inverse_dynamics", actuators=str(path), friction="load")
+    wanted = [float(x) + 0.3 * abs(float(x)) for x in bare]
+    assert np.array(loaded.run(**state)["tau"], float) == pytest.approx(wanted, rel=1e-12)
+    out = tmp_path / "out"
+    generate(FOLLOWERS, out, quantities=("inverse_dynamics",), friction="load", actuators=str(path))
+    assert invoke("verify", out).exit_code == 0
+
+
 def test_what_does_not_support_the_load_is_refused(tmp_path):
     for name in ("base_regressor", "adaptive_slotine_li", "forward_dynamics_derivatives"):
         with pytest.raises(OptionError, match=f"--friction load: {name} does not support it"):

@@ -13,7 +13,8 @@ from symgen.identification.estimation.run import identify
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
-from tests.support.wrong_logs import ARM, MENDED, NAMED, REFUSED, TABLE, columns
+from tests.support.simulated_arm import ARM, columns
+from tests.support.wrong_logs import MENDED, NAMED, REFUSED, TABLE
 
 
 @cache
