@@ -1,8 +1,9 @@
 """Friction that depends on the load of a joint, in closed form.
 
-The load x of a joint is the force that it transmits, M q̈ + C q̇ + g less external wrenches, of
-its coordinate: with those of the joints that follow it and of the rotors that it alone moves. Inverse dynamics adds k |x| to it. Forward dynamics
-solves τ = x + k |x| + other friction for x joint by joint, and runs without friction on x."""
+The load x of a joint is the force that it transmits, M q̈ + C q̇ + g less external wrenches, of its
+coordinate: with those of the joints that follow it and of the rotors that it alone moves. Inverse
+dynamics adds k |x| to it. Forward dynamics solves τ = x + k |x| + other friction for x joint by
+joint, and runs without friction on x."""
 
 from collections.abc import Callable
 from functools import wraps
