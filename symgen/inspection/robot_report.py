@@ -73,7 +73,7 @@ def _loops(data: Data) -> Iterator[ReportTable | Cell]:
         joints = ", ".join(x["determines"]), ", ".join(x["from"])
         equations = f"{len(x['determines'])} of {x['equations']}{left_out(x['gaps'])}"
         rows.append((x["name"], x["type"], *joints, f"{x['branch']:+d}", equations))
-    title = f"closed loops: {n} independent coordinates{by}"
+    title = f"closed loops: {n} independent coordinate{'s' * (n != 1)}{by}"
     yield ReportTable(title, head, ["independent equations"], rows)
     yield from tree_lines(data)
     yield ""
