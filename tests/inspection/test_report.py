@@ -60,8 +60,11 @@ def test_every_key_is_documented():
     certified = json.loads((folder / f"{module.name}_report.json").read_text())
     module, folder = generated("scara", quantities=("gravity",), scalar="q31")
     scaled = json.loads((folder / f"{module.name}_report.json").read_text())
+    looped = {"languages": ("c",), "body_loops": True}
+    module, folder = generated("scara", quantities=("gravity",), **looped)
+    looped = json.loads((folder / f"{module.name}_report.json").read_text())
     named = {*BY_NAME, "certified", "domain", "outputs", "scales"}
-    found = keys(report) | keys(certified, named) | keys(scaled, named)
+    found = keys(report) | keys(certified, named) | keys(scaled, named) | keys(looped)
     assert found == documented("NAME_report.json")
 
 
