@@ -1,6 +1,7 @@
 """Functions whose C is loops over the bodies of a robot (``--body-loops``)."""
 
 import re
+import shutil
 import subprocess
 
 import numpy as np
@@ -173,6 +174,7 @@ def close(got, wanted):
     np.testing.assert_allclose(np.squeeze(got), np.squeeze(wanted), rtol=0, atol=atol)
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_operations_are_those_that_the_code_does(tmp_path):
     """The C, compiled with a type of numbers that counts."""
     path, name = ROBOTS / "humanoid25.urdf", "forward_dynamics_derivatives"
