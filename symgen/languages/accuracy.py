@@ -121,8 +121,9 @@ class Accuracy:
         over bodies it is the stated number of roundings of the largest entry, of a single number of
         the largest in any state."""
         if isinstance(program, LoopProgram):
+            weight = self._mass * math.hypot(*self.robot.model.gravity)
             return {
-                name: self._by_largest(program, x, self._weight if name in GRAVITATIONAL else 0.0)
+                name: self._by_largest(program, x, weight if name in GRAVITATIONAL else 0.0)
                 for name, x in wanted.items()
             }
         bounds = self.bounds(program)
@@ -173,16 +174,16 @@ class Accuracy:
         distance between joints, with 1 added to mass and gravity, and the moments of inertia of all
         links about their origins. A frame far away along the axis of a body has terms of this size,
         although regrouping removes them."""
-        weight = (1.0 + sum(abs(ten[0]) for ten in self._tens)) * self._fall
+        weight = (1.0 + self._mass) * self._fall
         return max(
             float(weight) * max(1.0, longest_joint_distance(self.robot.lumped)) ** 2,
             float(sum(abs(x) for ten in self._tens for x in ten[1:]) * self._fall),
         )
 
     @property
-    def _weight(self) -> float:
-        """The weight of all links that move."""
-        return sum(abs(ten[0]) for ten in self._tens) * math.hypot(*self.robot.model.gravity)
+    def _mass(self) -> float:
+        """The mass of all links that move (kg)."""
+        return sum(abs(ten[0]) for ten in self._tens)
 
     @cached_property
     def _tens(self) -> list[tuple[float, ...]]:

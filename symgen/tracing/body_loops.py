@@ -157,15 +157,19 @@ def body_tables(robot: ParametricModel) -> BodyTables:
 def has_loops(robot: ParametricModel, wanted: FunctionRequest) -> bool:
     """Whether a function of a robot can have such code and is not too large for ``--quantity
     all``."""
-    if wanted.name == "regressor" and _has_columns_of_joints(robot):
+    if not _has_cost(wanted) or _has_columns_of_joints(robot, wanted.quantities[0]):
         return False
-    large = wanted.name == "christoffel_symbols" and robot.model.dof > MANY
-    return not large and len(wanted.quantities) == 1 and _stem(wanted.quantities[0]) in COSTS
+    return wanted.quantities[0].name != "christoffel_symbols" or robot.model.dof <= MANY
 
 
-def _has_columns_of_joints(robot: ParametricModel) -> bool:
+def _has_cost(wanted: FunctionRequest) -> bool:
+    return len(wanted.quantities) == 1 and _stem(wanted.quantities[0]) in COSTS
+
+
+def _has_columns_of_joints(robot: ParametricModel, quantity: Quantity) -> bool:
+    """Whether a quantity is a regressor with columns of armature, friction or springs."""
     rotors = any(body.joint.type.is_rotor for body in robot.model.bodies)
-    return rotors or bool(robot.passive_kinds)
+    return quantity.name == "regressor" and (rotors or bool(robot.passive_kinds))
 
 
 def _stem(quantity: Quantity) -> str:
@@ -209,14 +213,14 @@ def worth_loops(robot: ParametricModel, functions: Sequence[Function]) -> dict[s
 def _function(
     robot: ParametricModel, tables: BodyTables, wanted: FunctionRequest, inverse: bool
 ) -> Function:
-    if len(wanted.quantities) != 1 or _stem(wanted.quantities[0]) not in COSTS:
+    if not _has_cost(wanted):
         raise OptionError(
             f"{FLAG}: {wanted.name} cannot be computed in loops over bodies; the quantities that "
             f"can, one for each function, are {', '.join(COSTS)}"
         )
     check_defined(robot, wanted.quantities)
     (quantity,) = of_robot(robot, wanted.quantities)
-    if quantity.name == "regressor" and _has_columns_of_joints(robot):
+    if _has_columns_of_joints(robot, quantity):
         raise OptionError(
             f"{FLAG}: the regressor of armature, friction or springs cannot be computed in loops "
             "over bodies; remove the option"
