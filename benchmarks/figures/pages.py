@@ -11,7 +11,7 @@ from typing import Final
 
 from benchmarks import adjoints, growth, operations, rotors
 from benchmarks.bench import report
-from benchmarks.figures import real_logs
+from benchmarks.figures import large, real_logs
 from benchmarks.figures.counts import ROOT, stored
 from benchmarks.figures.values import FIGURES, results
 
@@ -23,7 +23,11 @@ def _growth() -> str:
     return "\n".join(growth.page(curves, growth.stored())) + "\n"
 
 
-ALL_FIGURES: Final[Mapping[str, Callable[..., str]]] = {**FIGURES, **real_logs.FIGURES}
+ALL_FIGURES: Final[Mapping[str, Callable[..., str]]] = {
+    **FIGURES,
+    **large.FIGURES,
+    **real_logs.FIGURES,
+}
 """The functions of all marked figures by name."""
 
 WHOLE_PAGES: Final[Mapping[str, Callable[[], str]]] = {
