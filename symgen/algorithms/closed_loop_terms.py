@@ -19,8 +19,7 @@ from symgen.algorithms.motion import motions
 from symgen.algorithms.parameter_tensors import momentum_rate_regressor
 from symgen.algorithms.regressors import full, joint_entries, momentum_regressor
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.coordinate_map import CoordinateMap
-from symgen.mechanics.coupling import Coupling
+from symgen.mechanics.coupling import CoordinateMap, Coupling
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import ZERO_VECTOR
 from symgen.numbers.dual import tangent, unit

@@ -9,10 +9,9 @@ from symgen.algorithms.fluids import with_added_mass
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
-from symgen.mechanics.coordinate_map import multiple
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.moments import shift_to_parent_named
-from symgen.mechanics.spatial import ZERO_FORCE, Force
+from symgen.mechanics.spatial import ZERO_FORCE, Force, multiple
 from symgen.numbers.scalar import ZERO, Scalar
 
 Entries = dict[tuple[int, int], Scalar]

@@ -19,13 +19,18 @@ from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.algorithms.transmission import transmitted_body
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.coordinate_map import multiple
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import as_number
-from symgen.mechanics.motor_places import motor_places, sample_state, single_positions, velocity_row
 from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.spatial import multiple
 from symgen.mechanics.unit_angle import UnitAngle, coordinate
+from symgen.mechanics.user_coordinates import (
+    motor_places,
+    sample_state,
+    single_positions,
+    velocity_row,
+)
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 from symgen.text import shown
 

@@ -26,8 +26,9 @@ from symgen.certified.fixed_sines import fixed_sines
 from symgen.certified.fixed_types import FixedType, angle_rows, entries, finest_shift
 from symgen.compiler.evaluate import levels
 from symgen.errors import OptionError
-from symgen.mechanics.coupling import coupling_of, position_coordinates
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.numbers.types import Numbers
 from symgen.tracing.function import Function
 

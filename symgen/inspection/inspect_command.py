@@ -22,8 +22,8 @@ from symgen.inspection.visual_geometry import RobotGeometry, geometry
 from symgen.jobs.job import Job
 from symgen.jobs.job_notices import right_angle_notices
 from symgen.jobs.publish import OutputFile, check_targets, holding, write_files
-from symgen.mechanics.coupling import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import SourceOptions
 from symgen.reading.visual_shapes import shapes

@@ -13,9 +13,8 @@ from symgen.jobs.job import Job, RefusedInertia
 from symgen.languages.module import Module
 from symgen.mechanics.base_parameters import BaseParameters, base_parameters
 from symgen.mechanics.canonical_frames import CanonicalFrame, canonical_frames
-from symgen.mechanics.coupling import position_coordinates
+from symgen.mechanics.inertia import homogeneous_transform
 from symgen.mechanics.inertia_checks import check_inertias
-from symgen.mechanics.inertia_matrices import homogeneous_transform
 from symgen.mechanics.joint_listing import (
     ListedJoint,
     ListedLoop,
@@ -29,6 +28,7 @@ from symgen.mechanics.model import PARAMETER_NAMES, Body, RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters, lump_links
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
+from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import LoadedRobot
 

@@ -12,11 +12,11 @@ from symgen.languages.describe import descriptions
 from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.module import Module
 from symgen.mechanics.canonical_frames import canonical_frames
-from symgen.mechanics.coupling import coupling_of, position_coordinates
 from symgen.mechanics.joint_listing import ListedJoint, listed_joints
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.parameters import lump_links
 from symgen.mechanics.pose import Pose
+from symgen.mechanics.user_coordinates import position_coordinates, quaternions_of
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace_all
 
@@ -123,7 +123,7 @@ def _points(model: RigidBodyModel, i: int, joints: Sequence[ListedJoint]) -> lis
 
 def _coordinates(model: RigidBodyModel) -> Iterator[Data]:
     """Every slider: a position with its limits, or one of three turns of a unit quaternion."""
-    rows, quaternions = position_coordinates(model), coupling_of(model).quaternions
+    rows, quaternions = position_coordinates(model), quaternions_of(model)
     first = {four.start: four for four in quaternions}
     inside = {k for four in quaternions for k in range(four.start, four.stop)}
     for k, row in enumerate(rows):

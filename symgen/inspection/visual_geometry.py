@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.inertia_matrices import pseudo_inertia_matrix
+from symgen.mechanics.inertia import pseudo_inertia_matrix
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import lump_links
 from symgen.mechanics.pose import Pose

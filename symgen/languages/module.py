@@ -16,24 +16,25 @@ from symgen.algorithms.registry import Array
 from symgen.compiler.program import LoopProgram, Program
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.coupling import (
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.user_coordinates import (
     UserCoordinate,
-    coupling_of,
     position_coordinates,
     velocity_coordinates,
 )
-from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.random_positions import UNIT_QUATERNIONS, with_random_unit_quaternions
 from symgen.numbers.caching import IdentityCache
 from symgen.options import Choices, rows
 from symgen.proof.bounds import Rounding, roundings
 from symgen.proof.reference_values import References, references
 from symgen.proof.state_generation import (
+    UNIT_QUATERNIONS,
     choose_states,
     finite_states,
     torques_and_accelerations,
     varied,
     with_large_angles,
+    with_random_unit_quaternions,
 )
 from symgen.tracing.function import Function
 from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions

@@ -12,8 +12,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from symgen.mechanics.coordinate_map import CouplingTerm
-from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.coupling import CouplingTerm, coupling_of
 from symgen.mechanics.joint_forces import JointForce
 from symgen.mechanics.joints.standard_joints import default_second_axis
 from symgen.mechanics.model import Body, RigidBodyModel

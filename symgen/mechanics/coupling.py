@@ -17,16 +17,69 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.mechanics.closing_positions import reachable
-from symgen.mechanics.coordinate_map import CoordinateMap, CouplingTerm, combined, multiple
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.joints.body_axes import BodyAxesJoint
 from symgen.mechanics.kinematic_loop import GapMotion, KinematicLoop
 from symgen.mechanics.loop_groups import groups, loop_of
-from symgen.mechanics.model import Follow, Joint, RigidBodyModel
-from symgen.mechanics.spatial import scale_constant
+from symgen.mechanics.model import Follow, RigidBodyModel
+from symgen.mechanics.newton_loop import reachable
+from symgen.mechanics.spatial import multiple, scale_constant
 from symgen.mechanics.unit_angle import UnitAngle
 from symgen.numbers.scalar import ZERO, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class CouplingTerm:
+    """One term of a coordinate of a body: `factor` (a number, or a scalar that
+    depends on the state) times the user's velocity `velocity_index`, and for positions times the
+    user's position `position_index`."""
+
+    velocity_index: int
+    position_index: int
+    factor: Any = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinateMap:
+    """The coordinate of a body as a linear function of the user's coordinates: the sum of its
+    terms, plus `offset` for the position."""
+
+    terms: tuple[CouplingTerm, ...]
+    offset: float = 0.0
+    follows: bool = False
+    """Whether the coordinates are those of other bodies."""
+
+    @property
+    def position_index(self) -> int:
+        """The index of the coordinate in the user's positions; only for a body with a coordinate of
+        its own."""
+        return self.terms[0].position_index
+
+    @property
+    def velocity_index(self) -> int:
+        """The index of its rate in the user's velocities; only for a body with a coordinate of its
+        own."""
+        return self.terms[0].velocity_index
+
+    def position(self, q: Sequence[Scalar]) -> Scalar:
+        """The body's coordinate from all positions of the user."""
+        parts = (scale_constant(term.factor, q[term.position_index]) for term in self.terms)
+        return sum(parts, ZERO) + (self.offset or ZERO)
+
+    def rate(self, v: Sequence[Scalar]) -> Scalar:
+        """The body's rate from all velocities of the user."""
+        return sum((multiple(term.factor, v[term.velocity_index]) for term in self.terms), ZERO)
+
+
+def combined(follow: Follow, drives: Sequence[CoordinateMap]) -> CoordinateMap:
+    """The map of a body that follows others, whose maps are given."""
+    terms = dict[int, CouplingTerm]()
+    for leader, by in ((leader, by) for leader, by in follow.terms if by):
+        for term in drives[leader - 1].terms:
+            before = terms[term.velocity_index].factor if term.velocity_index in terms else ZERO
+            factor = before + multiple(by, term.factor)
+            terms[term.velocity_index] = replace(term, factor=factor)
+    return CoordinateMap(tuple(terms.values()), follows=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,45 +388,3 @@ def coupling_of(model: RigidBodyModel) -> Coupling:
     parts = tuple((b.joint.type, b.at) for b in model.bodies)
     loops = tuple(loop_of(model, group) for group in groups(model, model.closures))
     return Coupling(ordered, parts, index, place, loops, tuple(followers), held=tuple(held_places))
-
-
-@dataclass(frozen=True, slots=True)
-class UserCoordinate:
-    """The description of a position, or of the coordinate whose rate is a velocity of the user."""
-
-    name: str
-    link: str
-    """The link that its joint moves."""
-    kind: str
-    unit: str
-
-
-def position_coordinates(model: RigidBodyModel) -> list[UserCoordinate]:
-    """The user's positions in order."""
-    return [
-        UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), row.unit)
-        for link, joint in _links_of(model, model.positioned)
-        for row in joint.type.positions
-    ]
-
-
-def velocity_coordinates(model: RigidBodyModel) -> list[UserCoordinate]:
-    """The user's velocities in order."""
-    return [
-        UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), f"{row.unit}/s")
-        for link, joint in _links_of(model, model.leading)
-        for row in joint.type.velocities
-    ]
-
-
-def _kind(joint: Joint) -> str:
-    """The type of the joint that has a coordinate, or ``motor``."""
-    return "motor" if joint.type.is_rotor else joint.kind
-
-
-def _links_of(
-    model: RigidBodyModel, joints: Sequence[tuple[int, Joint]]
-) -> list[tuple[str, Joint]]:
-    """Some joints, each with the link that it moves."""
-    last = ((i + len(joint.type.velocities) - 1, joint) for i, joint in joints)
-    return [(model.body(i).name, joint) for i, joint in last]

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.mechanics.inertia_matrices import (
+from symgen.mechanics.inertia import (
     central_moments,
     pseudo_inertia_in_parent,
     pseudo_inertia_matrix,

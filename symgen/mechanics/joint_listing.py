@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.cut_joints import CUT_JOINTS
-from symgen.mechanics.kinematic_loop import KinematicLoop
-from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS, joints_of
+from symgen.mechanics.kinematic_loop import CUT_JOINTS, KinematicLoop
+from symgen.mechanics.loop_geometry import cut_sides
+from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS, ParallelogramLoop, joints_of
 from symgen.mechanics.model import (
     Body,
     Closure,
@@ -16,8 +16,6 @@ from symgen.mechanics.model import (
     constant_of_velocity,
     is_nonzero,
 )
-from symgen.mechanics.parallelogram import ParallelogramLoop
-from symgen.mechanics.spatial_geometry import cut_sides
 from symgen.numbers.scalar import plain
 from symgen.text import shown
 

@@ -1,17 +1,64 @@
-"""What all closed loops have in common: the coordinates that a loop determines, and the positions
-at which it closes."""
+"""What all closed loops have in common: the types of joints that close them, the coordinates that a
+loop determines, and the positions at which it closes; and joints that follow a polynomial.
+
+A cut joint joins a frame on each of two bodies. It holds components of the vector r from the origin
+of the first frame to that of the second, or its length, and scalar products of an axis of the first
+frame with one of the second, which are 0."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from typing import Any, Final
 
-from symgen.mechanics.coordinate_map import multiple
 from symgen.mechanics.model import Closure
+from symgen.mechanics.spatial import multiple
 from symgen.mechanics.unit_angle import UnitAngle, coordinate
+from symgen.numbers.decimals import exact
 from symgen.numbers.scalar import ZERO, Scalar, plain
+
+X, Y, Z = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class CutJoint:
+    """What a cut joint holds: whether the two origins `coincide`, the axes of the first frame along
+    which r is 0 (`across`), whether the `distance` of the origins is constant, and the pairs of
+    axes that are `perpendicular`: an axis of the first frame and one of the second. A `polynomial`
+    holds the positions of two joints instead of frames."""
+
+    coincide: bool = True
+    across: tuple[int, ...] = ()
+    distance: bool = False
+    perpendicular: tuple[tuple[int, int], ...] = ()
+    polynomial: bool = False
+
+    @property
+    def lengths(self) -> int:
+        """The number of its equations of lengths, the first ones."""
+        return 3 * self.coincide + len(self.across) + self.distance
+
+    @property
+    def rows(self) -> int:
+        """The number of its equations."""
+        return self.lengths + self.polynomial + len(self.perpendicular)
+
+
+CUT_JOINTS: Final[dict[str, CutJoint]] = {
+    "ball": CutJoint(),
+    "revolute": CutJoint(perpendicular=((X, Z), (Y, Z))),
+    "universal": CutJoint(perpendicular=((Z, Y),)),
+    "fixed": CutJoint(perpendicular=((X, Y), (Y, Z), (Z, X))),
+    "point_on_line": CutJoint(coincide=False, across=(X, Y)),
+    "distance": CutJoint(coincide=False, distance=True),
+    "polynomial": CutJoint(coincide=False, polynomial=True),
+}
+"""The cut joints by type: a revolute one turns about the z axes of both frames; a universal one
+about the z axis of the first frame and the y axis of the second; at a fixed one the two frames
+coincide; a point on a line is the second origin on the z axis of the first frame."""
+
 
 Positions = Mapping[int, Any]
 """Positions of joints by number of the body."""
@@ -156,3 +203,84 @@ def as_number(p: Any) -> float:
     if isinstance(p, UnitAngle) and p.has_orientations:
         return math.atan2(plain(p.applied("sin")), plain(p.applied("cos")))
     return plain(coordinate(p))
+
+
+PARALLEL: Final = 1e-12
+"""How far the cosine of the angle between parallel axes is from 1, or between crossing ones from
+0: rounding errors of products of rotations."""
+
+
+def polynomial(coefficients: Sequence[float], y: Scalar) -> Scalar:
+    """The value of a polynomial, whose first coefficient is the constant one."""
+    total: Scalar = ZERO
+    for a in reversed(coefficients):
+        total = multiple(total, y)
+        total = total + a if a else total
+    return total
+
+
+def slopes(coefficients: Sequence[float]) -> list[float]:
+    """The coefficients of the derivative of a polynomial."""
+    return [plain(k * exact(a)) for k, a in enumerate(coefficients)][1:]
+
+
+@dataclass(frozen=True)
+class PolynomialLoop(KinematicLoop):
+    """The joint of a body whose position is a polynomial of that of another joint. It closes at all
+    positions and has no dead points."""
+
+    closure: Closure
+    turns: bool
+    """Whether the joint turns."""
+
+    @property
+    def closures(self) -> tuple[Closure, ...]:
+        """The closure itself."""
+        return (self.closure,)
+
+    @property
+    def bodies(self) -> list[int]:
+        """The bodies of the two joints."""
+        return [*self.closure.bodies]
+
+    @property
+    def size(self) -> float:
+        """It has no links: 1."""
+        return 1.0
+
+    @property
+    def sliding(self) -> set[int]:
+        """None of the bodies: positions of any size satisfy it."""
+        return set()
+
+    @property
+    def _slopes(self) -> list[float]:
+        return slopes(self.closure.polynomial)
+
+    def positions(self, x: Positions) -> dict[int, Any]:
+        """The position of the dependent joint."""
+        follower, leader = self.closure.bodies
+        place = polynomial(self.closure.polynomial, coordinate(x[leader]))
+        return {follower: UnitAngle.of(place) if self.turns else place}
+
+    def columns(self, x: Positions) -> dict[int, GapMotion]:
+        """The derivatives of the difference from the polynomial."""
+        follower, leader = self.closure.bodies
+        return {follower: [1.0], leader: [-polynomial(self._slopes, coordinate(x[leader]))]}
+
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
+        """Its second rate while the rates of both joints are constant."""
+        _, leader = self.closure.bodies
+        curvature, rate = slopes(self._slopes), rates[leader - 1]
+        bent = polynomial(curvature, coordinate(x[leader]))
+        return [-multiple(bent, multiple(rate, rate))]
+
+    def dependent_rates(
+        self, columns: Mapping[int, GapMotion], sums: Sequence[GapMotion]
+    ) -> list[GapMotion]:
+        """The rate of the dependent joint for each of some motions."""
+        return [[-x] for (x,) in sums]
+
+    def sine(self, x: Positions) -> float:
+        """1, as far from a dead point."""
+        return 1.0

@@ -141,9 +141,9 @@ class Follow:
 class Closure:
     """A cut joint, which closes a loop between two `bodies` (0: the base): it joins frames on them
     with the origins `points` (m) and the rotation matrices `rotations`. `joint` is the type of the
-    cut joint, a key of `symgen.mechanics.cut_joints.CUT_JOINTS`; for ``distance``, `length` is the
-    constant distance of the points (m); for ``polynomial`` the position of the first body's joint
-    has these coefficients in that of the second's, the constant one first.
+    cut joint, a key of `symgen.mechanics.kinematic_loop.CUT_JOINTS`; for ``distance``, `length` is
+    the constant distance of the points (m); for ``polynomial`` the position of the first body's
+    joint has these coefficients in that of the second's, the constant one first.
 
     The loop determines the coordinates of the bodies `dependent`, whose `follows` has no terms.
     `branch` (±1, of legs also ±2) is the assembly. With `newton` their positions are the user's."""

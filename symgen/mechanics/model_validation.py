@@ -8,8 +8,8 @@ from itertools import chain
 from math import hypot
 from typing import Final
 
-from symgen.mechanics.cut_joints import CUT_JOINTS
 from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.kinematic_loop import CUT_JOINTS
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Closure, Joint, Link, PerCoordinate
 from symgen.mechanics.pose import Matrix3
 from symgen.numbers.scalar import dot

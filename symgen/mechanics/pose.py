@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from symgen.numbers.decimals import norm
+from symgen.numbers.scalar import dot
+
 Triple = tuple[float, float, float]
 Matrix3 = tuple[Triple, Triple, Triple]
 
@@ -43,3 +46,20 @@ class Pose:
         r = Pose((self.column(0), self.column(1), self.column(2)))
         p = r.turn(self.position)
         return Pose(r.rotation, (-p[0], -p[1], -p[2]))
+
+
+def axes_across(z: Triple) -> tuple[Triple, Triple]:
+    """Two axes across a normal, those of the carrier where they are."""
+    k = max(range(3), key=lambda i: (abs(z[i]), i))
+    start = [0.0, 0.0, 0.0]
+    start[(k + 1) % 3] = 1.0
+    along = dot(start, z)
+    x = [a - along * b for a, b in zip(start, z, strict=True)]
+    length = norm(*x)
+    unit = (x[0] / length, x[1] / length, x[2] / length)
+    across = (
+        z[1] * unit[2] - z[2] * unit[1],
+        z[2] * unit[0] - z[0] * unit[2],
+        z[0] * unit[1] - z[1] * unit[0],
+    )
+    return unit, across

@@ -316,3 +316,8 @@ class Force:
 
 
 ZERO_FORCE = Force(ZERO_VECTOR, ZERO_VECTOR)
+
+
+def multiple(factor: Scalar, x: Scalar) -> Scalar:
+    """x times a factor, which is a constant or an entry of G at a state."""
+    return scale_constant(factor, x) if isinstance(factor, (int, float)) else factor * x

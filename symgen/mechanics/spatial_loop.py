@@ -1,9 +1,9 @@
 """Closed loops in space: the equations of cut joints, their Jacobian and their second derivative.
 
 Each equation is a scalar product u · v = constant of two vectors that move with the two ends of a
-loop (`symgen.mechanics.cut_joints`), so its derivatives follow from the product rule and the motion
-of the two ends. All vectors are in the axes of the carrier of the loop. (Featherstone, Rigid Body
-Dynamics Algorithms, 2008, section 8.8; motions of the ends by classical accelerations.)"""
+loop (`symgen.mechanics.kinematic_loop`), so its derivatives follow from the product rule and the
+motion of the two ends. All vectors are in the axes of the carrier of the loop. (Featherstone, Rigid
+Body Dynamics Algorithms, 2008, section 8.8; motions of the ends by classical accelerations.)"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from symgen.mechanics.cut_joints import CUT_JOINTS, CutJoint
 from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import (
+    CUT_JOINTS,
     MIN_SINE,
+    CutJoint,
     GapMotion,
     KinematicLoop,
     Positions,

@@ -10,8 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.mechanics.coupling import Coupling
-from symgen.mechanics.cut_joints import CUT_JOINTS, CutJoint
-from symgen.mechanics.kinematic_loop import as_number
+from symgen.mechanics.kinematic_loop import CUT_JOINTS, CutJoint, as_number
 from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.scalar import ZERO, Scalar

@@ -2,11 +2,12 @@
 parameters of possible bodies), and the selection of the states in which a wrong constant of the
 code changes a result by more than rounding."""
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, product
 from random import Random
 from typing import Final, Protocol, TypeVar
 
@@ -14,9 +15,12 @@ import numpy as np
 
 from symgen.compiler.evaluate import Rows, distinct, evaluate_batch, levels
 from symgen.compiler.program import Index, Program
-from symgen.mechanics.coupling import coupling_of, velocity_coordinates
+from symgen.mechanics.coupling import Coupling, coupling_of
+from symgen.mechanics.joints.body_axes import quaternion_rows
 from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.user_coordinates import velocity_coordinates
 from symgen.numbers.decimals import in_decimals
+from symgen.numbers.scalar import plain
 from symgen.numbers.trig import SINES
 from symgen.numbers.types import Numbers
 from symgen.proof.bounds import RoundingErrors
@@ -300,3 +304,26 @@ def _numbers(program: Program) -> tuple[Rows, Rows, Rows]:
         const[group.rows] = group.op == "const"
     places, rows = np.nonzero(const[at.operands])
     return rows, places, at.operands[places, rows]
+
+
+def with_random_unit_quaternions(
+    coupling: Coupling, q: Sequence[float], random: Random
+) -> tuple[float, ...]:
+    """The positions with random unit quaternions of two decimals, for tests in any precision, and
+    with all loops closed."""
+    drawn = list(q)
+    for four in coupling.quaternions:
+        drawn[four] = random.choice(UNIT_QUATERNIONS)
+    return coupling.reachable(drawn)
+
+
+UNIT_QUATERNIONS: Final = tuple(
+    quaternion
+    for a, b, c in product(range(-90, 91, 10), repeat=3)
+    for w in (math.isqrt(max(10000 - a * a - b * b - c * c, 0)),)
+    if a * b * c * w and a * a + b * b + c * c + w * w == 10000
+    for quaternion in ((a / 100, b / 100, c / 100, w / 100),)
+    if all(abs(plain(x)) < 0.999 for row in quaternion_rows(quaternion) for x in row)
+)
+"""Some whose squares add up to 1 exactly, without those by which an axis becomes another one, as
+there angles of roll and yaw are not defined."""

@@ -17,6 +17,7 @@ from symgen.mechanics.joint_listing import (
     polynomial_text,
 )
 from symgen.mechanics.kinematic_loop import LoopError
+from symgen.mechanics.loop_geometry import newton_dependent
 from symgen.mechanics.loop_groups import (
     PLANAR_UNKNOWNS,
     branches,
@@ -27,7 +28,6 @@ from symgen.mechanics.loop_groups import (
 )
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial_geometry import newton_dependent
 from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import RobotDescription
 from symgen.reading.ignored_elements import loops_left_open

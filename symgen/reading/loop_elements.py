@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from symgen.mechanics.loop_geometry import axes_across
-from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
+from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple, axes_across
 from symgen.numbers.decimals import norm
 from symgen.text import shown
 
@@ -12,8 +11,8 @@ from symgen.text import shown
 class LoopElement:
     """A joint that closes a loop: it joins a frame on each of two `links`. The origins of the
     frames are `points` (m) and their rotation matrices `rotations`, in link axes. `joint` is the
-    type of the joint, a key of `symgen.mechanics.cut_joints.CUT_JOINTS`; for ``distance``, `length`
-    is the constant distance of the two points (m).
+    type of the joint, a key of `symgen.mechanics.kinematic_loop.CUT_JOINTS`; for ``distance``,
+    `length` is the constant distance of the two points (m).
 
     `dependent` names the joints that the loop determines, `branch` (1 or -1) the assembly; empty
     and 0 leave the choice to `symgen.reading.closed_loop_joints`. A loop that is `optional` is left

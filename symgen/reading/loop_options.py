@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.mechanics.cut_joints import CUT_JOINTS
+from symgen.mechanics.kinematic_loop import CUT_JOINTS
 from symgen.mechanics.loop_groups import joints_of
 from symgen.mechanics.model import RigidBodyModel
 from symgen.options.kinds import table_of

@@ -16,8 +16,9 @@ import numpy as np
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
-from symgen.mechanics.coupling import coupling_of, velocity_coordinates
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.user_coordinates import velocity_coordinates
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import AnyArray
 from symgen.reading.options import RobotOptions

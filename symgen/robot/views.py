@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.mechanics.inertia_matrices import inertia_about_centre
+from symgen.mechanics.inertia import inertia_about_centre
 from symgen.mechanics.joint_listing import ListedJoint, carrying_link, listed_joints
 from symgen.mechanics.model import Link, PerCoordinate, RigidBodyModel
 from symgen.text import html, html_table

@@ -12,8 +12,8 @@ import pytest
 
 import symgen
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.random_positions import with_random_unit_quaternions
 from symgen.proof.laws import LawEvaluator
+from symgen.proof.state_generation import with_random_unit_quaternions
 from tests.support.constrained import expanded, number
 from tests.support.loops import LOOPS, SPATIAL, five_bar, four_bar
 from tests.support.open_tree import OpenTree

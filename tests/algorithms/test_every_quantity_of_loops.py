@@ -11,10 +11,10 @@ import pytest
 import symgen
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.random_positions import with_random_unit_quaternions
 from symgen.numbers.scalar import plain
 from symgen.proof.laws import LawEvaluator
 from symgen.proof.laws.law_registry import LAWS
+from symgen.proof.state_generation import with_random_unit_quaternions
 from tests.support.loops import engine, five_bar, four_bar
 
 ROBOTS: dict[str, Any] = {

@@ -12,9 +12,9 @@ import pytest
 import symgen
 from symgen.errors import OptionError
 from symgen.languages.accuracy import Accuracy
-from symgen.mechanics.closing_positions import closed
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.cut_joints import CUT_JOINTS
+from symgen.mechanics.kinematic_loop import CUT_JOINTS
+from symgen.mechanics.newton_loop import closed
 from symgen.proof.laws import LawEvaluator
 from symgen.tracing.robot import ParametricModel
 from tests.support.loops import four_bar, jointed

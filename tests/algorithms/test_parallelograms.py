@@ -8,7 +8,7 @@ import pytest
 
 import symgen
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.parallelogram import ParallelogramLoop
+from symgen.mechanics.loop_groups import ParallelogramLoop
 from symgen.proof.laws import LawEvaluator
 
 LENGTH, GROUND, LEAN = 0.31, 0.53, 0.3

@@ -19,7 +19,7 @@ from symgen.identification.consistency.pseudo_inertia import linear, packed, see
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.report.shaping import shape
 from symgen.jobs.job import Job
-from symgen.mechanics.inertia_matrices import inertial_parameters_of, pseudo_inertia_matrix
+from symgen.mechanics.inertia import inertial_parameters_of, pseudo_inertia_matrix
 from symgen.mechanics.parameters import lump_links
 from tests.support.loads import LOAD, C, M, estimate, robot
 from tests.support.tools import robot_file

@@ -13,11 +13,16 @@ from benchmarks.right_modules import compiled, modules
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
 from symgen.languages.accuracy import FACTOR, LAST, NONE, STEP, steps
-from symgen.mechanics.coupling import coupling_of, velocity_coordinates
-from symgen.mechanics.random_positions import with_random_unit_quaternions
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.user_coordinates import velocity_coordinates
 from symgen.numbers.decimals import in_decimals
 from symgen.proof.laws.frame_laws import aligned, by_axes
-from symgen.proof.state_generation import SELF_TEST_CHANGES, select_test_states, sensitivity
+from symgen.proof.state_generation import (
+    SELF_TEST_CHANGES,
+    select_test_states,
+    sensitivity,
+    with_random_unit_quaternions,
+)
 from symgen.proof.states import DIGITS, States
 from tests.support.bounded import module
 from tests.support.random_trees import AS_WRITTEN, FAMILIES

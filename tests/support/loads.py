@@ -7,7 +7,7 @@ import numpy as np
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import torque_mapping
 from symgen.jobs.job import Job
-from symgen.mechanics.inertia_matrices import inertial_parameters_of
+from symgen.mechanics.inertia import inertial_parameters_of
 
 M, C, TENSOR = 1.5, np.array([0.02, -0.03, 0.08]), np.diag([0.004, 0.005, 0.003])
 

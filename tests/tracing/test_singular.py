@@ -9,8 +9,8 @@ from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.joints.body_axes import quaternion_rows
-from symgen.mechanics.random_positions import UNIT_QUATERNIONS
 from symgen.numbers.scalar import plain
+from symgen.proof.state_generation import UNIT_QUATERNIONS
 from symgen.tracing.singular import singular_joints
 from tests.support.shell import refusal
 from tests.support.tools import invoke, robot_file

@@ -28,7 +28,7 @@ from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.consistency.pseudo_inertia import linear, packed
 from symgen.identification.model.estimate import BaseMapping, Estimate
-from symgen.mechanics.inertia_matrices import (
+from symgen.mechanics.inertia import (
     homogeneous_transform,
     pseudo_inertia_in_parent,
     pseudo_inertia_matrix,

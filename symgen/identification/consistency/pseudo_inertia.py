@@ -1,11 +1,11 @@
 """Pseudo-inertias as conic solvers have them: ten numbers whose squares add up to those of the
-4 x 4 matrix (`symgen.mechanics.inertia_matrices`), and linear maps of these."""
+4 x 4 matrix (`symgen.mechanics.inertia`), and linear maps of these."""
 
 from typing import Final
 
 import numpy as np
 
-from symgen.mechanics.inertia_matrices import (
+from symgen.mechanics.inertia import (
     inertial_parameters_of,
     pseudo_inertia_in_parent,
     pseudo_inertia_matrix,

@@ -18,8 +18,12 @@ from symgen.identification.data.open_log import LogSource, open_log
 from symgen.identification.data.samples import BlockPlan, Samples, pieces
 from symgen.identification.data.unit_checks import Tally, check_quaternions, check_step
 from symgen.identification.data.usable_rows import Clock, Rows, Usable, rows_in_words
-from symgen.mechanics.coupling import coupling_of, position_coordinates, velocity_coordinates
 from symgen.mechanics.model import Limits, RigidBodyModel
+from symgen.mechanics.user_coordinates import (
+    position_coordinates,
+    quaternions_of,
+    velocity_coordinates,
+)
 from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
 
@@ -195,7 +199,7 @@ class _Look:
     def __post_init__(self) -> None:
         limits = _limits(self.model, self.options) if self.model else []
         self.tally = Tally(self.source.log, self.layout, limits)
-        self.quaternions = coupling_of(self.model).quaternions if self.model else []
+        self.quaternions = quaternions_of(self.model) if self.model else []
         self.seen = 0
 
     def __call__(self, part: Usable) -> None:

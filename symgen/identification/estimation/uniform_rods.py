@@ -12,7 +12,7 @@ import numpy as np
 
 from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.model.estimate import BaseMapping
-from symgen.mechanics.inertia_matrices import inertial_parameters_of
+from symgen.mechanics.inertia import inertial_parameters_of
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
 

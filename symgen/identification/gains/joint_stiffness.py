@@ -24,7 +24,7 @@ from symgen.identification.data.samples import pieces
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
 from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.jobs.job import Job
-from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
+from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 

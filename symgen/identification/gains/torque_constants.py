@@ -33,8 +33,8 @@ from symgen.identification.model.problem import base_kernel, torque_mapping, wit
 from symgen.inspection.report_tables import table
 from symgen.jobs.job import Job
 from symgen.jobs.publish import OutputFile, holding
-from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.output import console
 from symgen.reading.assemble import LoadedRobot

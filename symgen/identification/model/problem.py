@@ -23,11 +23,12 @@ from symgen.identification.model.sensors import (
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters, regrouped_name
-from symgen.mechanics.coupling import coupling_of, position_coordinates, velocity_coordinates
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.joint_forces import FRICTION, SPRINGS
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
+from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions

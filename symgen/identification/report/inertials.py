@@ -11,7 +11,7 @@ from typing import Any
 from xml.parsers import expat
 
 from symgen.errors import OptionError
-from symgen.mechanics.inertia_matrices import inertia_about_centre
+from symgen.mechanics.inertia import inertia_about_centre
 from symgen.numbers.types import Numbers
 from symgen.reading.description import TENSOR
 from symgen.reading.xml_reader import strict_text

@@ -16,8 +16,8 @@ from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import Samples
 from symgen.inspection.report_tables import table
-from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
 from symgen.mechanics.model import Limits, RigidBodyModel
+from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.output import console
 

@@ -1,13 +1,16 @@
-"""The coordinates whose places motors take that are at other joints."""
+"""The user's coordinates: their descriptions, and those whose places motors take that are at other
+joints."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.coordinate_map import CoordinateMap
-from symgen.mechanics.coupling import Coupling
+from symgen.mechanics.coupling import CoordinateMap, Coupling, coupling_of
 from symgen.mechanics.elimination import Elimination
+from symgen.mechanics.model import Joint, RigidBodyModel
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
 DEPENDENT: Final = 1e-9
@@ -53,3 +56,50 @@ def single_positions(coupling: Coupling) -> dict[int, int]:
         if kind.has_one_coordinate and not drive.follows
         for term in drive.terms
     }
+
+
+@dataclass(frozen=True, slots=True)
+class UserCoordinate:
+    """The description of a position, or of the coordinate whose rate is a velocity of the user."""
+
+    name: str
+    link: str
+    """The link that its joint moves."""
+    kind: str
+    unit: str
+
+
+def position_coordinates(model: RigidBodyModel) -> list[UserCoordinate]:
+    """The user's positions in order."""
+    return [
+        UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), row.unit)
+        for link, joint in _links_of(model, model.positioned)
+        for row in joint.type.positions
+    ]
+
+
+def velocity_coordinates(model: RigidBodyModel) -> list[UserCoordinate]:
+    """The user's velocities in order."""
+    return [
+        UserCoordinate(joint.coordinate(row.suffix), link, _kind(joint), f"{row.unit}/s")
+        for link, joint in _links_of(model, model.leading)
+        for row in joint.type.velocities
+    ]
+
+
+def quaternions_of(model: RigidBodyModel) -> list[slice]:
+    """The slices of the user's positions that are quaternions."""
+    return coupling_of(model).quaternions
+
+
+def _kind(joint: Joint) -> str:
+    """The type of the joint that has a coordinate, or ``motor``."""
+    return "motor" if joint.type.is_rotor else joint.kind
+
+
+def _links_of(
+    model: RigidBodyModel, joints: Sequence[tuple[int, Joint]]
+) -> list[tuple[str, Joint]]:
+    """Some joints, each with the link that it moves."""
+    last = ((i + len(joint.type.velocities) - 1, joint) for i, joint in joints)
+    return [(model.body(i).name, joint) for i, joint in last]
