@@ -1,46 +1,40 @@
-"""NPZ logs without loading them: members that are stored plainly are mapped, compressed ones are
-read as streams.
+"""NPZ logs without loading them: their arrays are read as streams, a piece at a time.
 
-The checksum (CRC-32) that a ZIP file keeps of each member is compared before its last rows are
+The checksum (CRC-32) that a ZIP file keeps of each array is compared before its last rows are
 given, so that a damaged file is refused."""
 
 import math
-import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import IO, Any, Final
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from symgen.identification.data.log_file import CHUNK, LogError
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
-LOCAL_HEADER: Final = 30
-"""Bytes of a ZIP file's local header before the name; the lengths of name and extra field are at 26
-and 28."""
-
 
 @dataclass(frozen=True)
 class NpzArray:
-    """An array of an NPZ file: rows x width (1 where it has one axis), whose numbers begin `head`
-    bytes after its own beginning; `plain` says where in the file that is, None where the array is
-    compressed. `size` and `checksum` are those of the whole member, head included."""
+    """An array of an NPZ file: rows x width (1 where it has one axis)."""
 
     name: str
     rows: int
     width: int
     dtype: np.dtype[Any]
     flat: bool
-    head: int
-    size: int
-    checksum: int
-    plain: int | None
+
+    def piece(self, stream: IO[bytes], count: int) -> NDArray[Any]:
+        """The next `count` rows."""
+        data = stream.read(count * self.width * self.dtype.itemsize)
+        return np.frombuffer(data, self.dtype).reshape(count, self.width)
 
 
 @dataclass(frozen=True)
@@ -99,20 +93,20 @@ class NpzLog:
             raise LogError(shown(self.file), f"cannot be read ({shown(str(error), 100)})") from None
 
     def _chunks(self, columns: Sequence[tuple[NpzArray, int]]) -> Iterator[Numbers]:
+        members = {m.name: m for m, _ in columns}
         with ExitStack() as stack:
-            readers = {m.name: self._pieces(m, stack) for m, _ in columns}
+            archive = stack.enter_context(zipfile.ZipFile(self.file))
+            streams = {name: stack.enter_context(archive.open(f"{name}.npy")) for name in members}
+            for stream in streams.values():
+                _head(stream)
             for start in range(0, self.rows, CHUNK):
                 count = min(CHUNK, self.rows - start)
-                pieces = {name: next(reader) for name, reader in readers.items()}
-                yield np.stack([pieces[m.name][:count, k] for m, k in columns], axis=1)
-
-    def _pieces(self, member: NpzArray, stack: ExitStack) -> Iterator[Numbers]:
-        """A member from its beginning, CHUNK rows at a time."""
-        sizes = [min(CHUNK, self.rows - start) for start in range(0, self.rows, CHUNK)]
-        if member.plain is None:
-            archive = stack.enter_context(zipfile.ZipFile(self.file))
-            return _streamed(stack.enter_context(archive.open(f"{member.name}.npy")), member, sizes)
-        return _mapped(self.file, member, member.plain, sizes)
+                pieces = {name: m.piece(streams[name], count) for name, m in members.items()}
+                for stream in streams.values():
+                    while start + count == self.rows and stream.read(1 << 20):
+                        pass  # to the end, where the checksum is compared
+                rows = [pieces[m.name][:, k] for m, k in columns]
+                yield np.stack(rows, axis=1).astype(np.float64, copy=False)
 
     def place(self, row: int) -> str:
         """File and row, from 1."""
@@ -146,10 +140,7 @@ def _member(
             "file is damaged",
         )
     width = shape[1] if len(shape) == 2 else 1
-    plain = _start(path, info) if info.compress_type == zipfile.ZIP_STORED else None
-    return NpzArray(
-        name, shape[0], width, dtype, len(shape) == 1, begin, info.file_size, info.CRC, plain
-    )
+    return NpzArray(name, shape[0], width, dtype, len(shape) == 1)
 
 
 def _head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -157,40 +148,3 @@ def _head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, fortran, dtype = read(stream)
     return shape, fortran, dtype
-
-
-def _start(path: str, info: zipfile.ZipInfo) -> int:
-    """Where the bytes of a plainly stored member begin."""
-    with open(path, "rb") as stream:  # noqa: PTH123
-        stream.seek(info.header_offset)
-        name, extra = struct.unpack("<HH", stream.read(LOCAL_HEADER)[26:30])
-    return int(info.header_offset + LOCAL_HEADER + name + extra)
-
-
-def _mapped(path: str, member: NpzArray, start: int, sizes: Sequence[int]) -> Iterator[Numbers]:
-    """Each piece is mapped by itself, so that pages of earlier ones can go."""
-    step, end = member.width * member.dtype.itemsize, start + member.size
-    place = start + member.head
-    sum_ = _summed(path, start, place)
-    for k, count in enumerate(sizes, 1):
-        raw = np.memmap(path, np.uint8, "r", place, (count * step,))
-        place, sum_ = place + count * step, zlib.crc32(raw.data, sum_)
-        if k == len(sizes) and _summed(path, place, end, sum_) != member.checksum:
-            raise zipfile.BadZipFile(f"Bad CRC-32 for file '{member.name}.npy'")
-        yield raw.view(member.dtype).reshape(count, member.width).astype(np.float64)
-
-
-def _summed(path: str, begin: int, end: int, before: int = 0) -> int:
-    """The checksum of some bytes of a file behind others whose checksum is `before`."""
-    with open(path, "rb") as stream:  # noqa: PTH123
-        stream.seek(begin)
-        return zlib.crc32(stream.read(end - begin), before)
-
-
-def _streamed(stream: IO[bytes], member: NpzArray, sizes: Sequence[int]) -> Iterator[Numbers]:
-    _head(stream)
-    for k, count in enumerate(sizes, 1):
-        data = stream.read(count * member.width * member.dtype.itemsize)
-        while k == len(sizes) and stream.read(1 << 20):
-            pass  # to the end, where the checksum is compared
-        yield np.frombuffer(data, member.dtype).reshape(count, member.width).astype(np.float64)
