@@ -65,26 +65,19 @@ def gains(
     symgen gains robots/ur10e.urdf motion.csv motion_load.csv --mass 2.805 -o gains.toml
     symgen identify robots/ur10e.urdf motion.csv --columns gains.toml
     """
-    from symgen.identification.gains.torque_constants import (
-        as_toml,
-        data,
-        gains,
-        output_file,
-        print_gains,
-    )
+    from symgen.identification.gains.torque_constants import gains as fitted_gains
+    from symgen.identification.report.gain_report import of_gains, output_file, toml_of_gains
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
     wanted = LogOptions(**{row.name: options.pop(row.name) for row in LOGS})
-    job, place = Job.of(file, **options), None if out is None else output_file(out)
+    job = Job.of(file, **options)
+    place = None if out is None else output_file("symgen gains", out)
     with progress() as tell:
         tell("reading the robot")
-        fitted = gains(job, job.load(), (unloaded, loaded), mass, link, wanted, tell)
+        fitted = fitted_gains(job, job.load(), (unloaded, loaded), mass, link, wanted, tell)
         if place is not None:
-            write_files({place: as_toml(fitted).encode()})
+            write_files({place: toml_of_gains(fitted).encode()})
     for note in fitted.notes:
         output.say(note, error=True)
-    if as_json:
-        output.say(output.as_json(data(fitted)))
-    else:
-        print_gains(fitted)
+    of_gains(fitted).print(as_json)

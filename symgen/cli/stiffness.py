@@ -53,20 +53,18 @@ def stiffness(
     symgen stiffness robots/ur5.urdf log.csv --torque model --estimate ident
     """
     from symgen.identification.gains.joint_stiffness import joint_stiffness
-    from symgen.identification.report.spring_report import as_toml, data, on_terminal, target
+    from symgen.identification.report.gain_report import of_springs, output_file, toml_of_springs
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
     wanted = LogOptions(**{row.name: options.pop(row.name) for row in LOGS})
-    job, place = Job.of(file, **options), None if out is None else target(out)
+    job = Job.of(file, **options)
+    place = None if out is None else output_file("symgen stiffness", out)
     with progress() as tell:
         tell("reading the log")
         found = joint_stiffness(job, job.load(), log, torque, wanted)
         if place is not None:
-            write_files({place: as_toml(found).encode()})
+            write_files({place: toml_of_springs(found).encode()})
     for note in found.notes:
         output.say(note, error=True)
-    if as_json:
-        output.say(output.as_json(data(found)))
-    else:
-        on_terminal(found)
+    of_springs(found).print(as_json)

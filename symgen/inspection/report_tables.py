@@ -103,10 +103,12 @@ def _shared(measured: Sequence[tuple[int, int]], room: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class StyledText:
-    """A text with a style of `rich`, such as ``bold red``, on terminals that have it."""
+    """A text with a style of `rich`, such as ``bold red``, on terminals that have it; `whole` for
+    a line to be copied, which is not wrapped."""
 
     text: str
     style: str = ""
+    whole: bool = False
 
     @property
     def markup(self) -> str:
@@ -159,8 +161,10 @@ class Report:
         for part in self.parts:
             if isinstance(part, ReportTable):
                 out.print(part.rich())
+            elif isinstance(part, StyledText):
+                out.print(part.markup, soft_wrap=part.whole)
             else:
-                out.print(part.markup if isinstance(part, StyledText) else escape(part))
+                out.print(escape(part))
 
     def json(self) -> str:
         """The data as JSON text."""

@@ -1,7 +1,7 @@
 """A map of a log's columns: as said on the command line and in a file of columns."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -9,6 +9,8 @@ import numpy as np
 
 from symgen.errors import OptionError
 from symgen.identification.data.log_options import GROUPS, LogOptions, check_unit
+from symgen.mechanics.coupling import position_coordinates, velocity_coordinates
+from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.reading import toml_reader
 from symgen.reading.toml_reader import Table
@@ -103,6 +105,11 @@ class Sensed:
     constants: tuple[float, ...] = ()
 
 
+def force_unit(unit: str) -> str:
+    """The unit of the force of a coordinate with a unit such as rad or m/s."""
+    return "N m" if unit.startswith("rad") else "N"
+
+
 @dataclass(frozen=True)
 class NeededColumns:
     """The columns that a method of identification needs: names and units of positions and
@@ -115,6 +122,32 @@ class NeededColumns:
     accelerations: bool
     lenient: bool = False
     """Whether forces or currents are taken as they are found, and need not be there."""
+
+    @classmethod
+    def of(
+        cls,
+        model: RigidBodyModel,
+        sensors: Sequence[tuple[str, str]] = (),
+        command: str = "",
+        lenient: bool = False,
+    ) -> "NeededColumns":
+        """The columns of the user's coordinates of a robot, and for each of `sensors`, a group of
+        columns and its kind of unit (force, position or A), one of each coordinate. Raises
+        OptionError, with `command`, for joints with several coordinates."""
+        rows, rates = position_coordinates(model), velocity_coordinates(model)
+        names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
+        velocities = tuple(row.name for row in rates)
+        if command and names != velocities:
+            raise OptionError(
+                f"{command} supports only robots whose joints have one coordinate each; select a "
+                "part of the robot with --root and --tip"
+            )
+        kinds = {"force": tuple(force_unit(row.unit) for row in rates), "position": units}
+        sensed = (
+            Sensed(group, velocities, kinds.get(kind, (kind,) * len(velocities)))
+            for group, kind in sensors
+        )
+        return cls(names, units, velocities, tuple(sensed), True, lenient)
 
     @property
     def plain(self) -> bool:

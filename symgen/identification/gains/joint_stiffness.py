@@ -15,16 +15,16 @@ from typing import Final
 import numpy as np
 
 from symgen.errors import OptionError, SymgenError
-from symgen.identification.data.column_map import NeededColumns, Sensed
+from symgen.identification.data.column_map import NeededColumns
 from symgen.identification.data.dataset import Reading, reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import pieces
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
+from symgen.identification.gains.products import jackknife_errors, least_squares
 from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.jobs.job import Job
-from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 
@@ -73,7 +73,8 @@ def joint_stiffness(
     torques (tau) but for `torque` ``model``. Raises SymgenError."""
     if torque not in TORQUES:
         raise OptionError(f"--torque {torque}: use one of {', '.join(TORQUES)}")
-    wanted = _wanted(loaded, torque)
+    sensors = [("theta", "position"), *([] if torque == "model" else [("tau", "force")])]
+    wanted = NeededColumns.of(loaded.model, sensors, "symgen stiffness")
     read = reading(log, wanted, loaded.model, options)
     if torque == "model" and options.delay != "0":
         raise OptionError("--delay: has no effect with --torque model, which reads no torques")
@@ -90,9 +91,7 @@ def joint_stiffness(
         )
     total = grams.sum(axis=0)
     found = _solved(total)
-    left = np.array([_solved(total - part) for part in grams])
-    share = (len(grams) - 1) / len(grams)
-    errors = np.sqrt(share * np.sum((left - left.mean(axis=0)) ** 2, axis=0))
+    errors = jackknife_errors([_solved(total - part) for part in grams])
     names = TORQUES[torque]
     result = JointStiffness(
         wanted.velocities,
@@ -105,20 +104,6 @@ def joint_stiffness(
     )
     notes = _notes(result, _attenuation(total, noise * rows))
     return replace(result, notes=(*read.notes, *notes))
-
-
-def _wanted(loaded: LoadedRobot, torque: str) -> NeededColumns:
-    rows, rates = position_coordinates(loaded.model), velocity_coordinates(loaded.model)
-    names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
-    if names != tuple(row.name for row in rates):
-        raise OptionError(
-            "symgen stiffness supports only robots whose joints have one coordinate each; select "
-            "a part of the robot with --root and --tip"
-        )
-    forces = tuple("N" if unit == "m" else "N m" for unit in units)
-    sensors = [Sensed("theta", names, units)]
-    sensors += [] if torque == "model" else [Sensed("tau", names, forces)]
-    return NeededColumns(names, units, names, tuple(sensors), True)
 
 
 def _reduced(
@@ -175,12 +160,7 @@ def _advanced(t: Numbers, torque: Numbers, delays: Numbers) -> Numbers:
 
 def _solved(gram: Numbers) -> Numbers:
     """The unknowns of each joint (n x p) from products of rows."""
-    inner, right = gram[:, :-1, :-1], gram[:, :-1, -1]
-    sizes = np.sqrt(np.maximum(np.diagonal(inner, axis1=1, axis2=2), 1e-300))
-    scaled = inner / (sizes[:, :, None] * sizes[:, None, :])
-    return np.asarray(
-        (np.linalg.pinv(scaled, hermitian=True) @ (right / sizes)[:, :, None])[:, :, 0] / sizes
-    )
+    return least_squares(gram[:, :-1, :-1], gram[:, :-1, -1])
 
 
 def _residuals(gram: Numbers, found: Numbers) -> Numbers:
@@ -193,12 +173,9 @@ def _residuals(gram: Numbers, found: Numbers) -> Numbers:
 def _attenuation(gram: Numbers, noise: Numbers) -> Numbers:
     """By which part noise of the deflections biases the stiffness of each joint: its squares by
     those of the deflections that the other columns do not explain."""
-    inner = gram[:, :-1, :-1]
-    others = np.arange(1, inner.shape[1])
-    block = inner[:, others[:, None], others]
-    across = inner[:, 0, others]
-    explained = across[:, None, :] @ np.linalg.pinv(block, hermitian=True) @ across[:, :, None]
-    rest = np.maximum(inner[:, 0, 0] - explained[:, 0, 0], 1e-300)
+    across = gram[:, 0, 1:-1]
+    explained = (across * least_squares(gram[:, 1:-1, 1:-1], across)).sum(axis=1)
+    rest = np.maximum(gram[:, 0, 0] - explained, 1e-300)
     return np.asarray(np.minimum(noise / rest, 1.0))
 
 

@@ -8,35 +8,30 @@ F_j φ + L_j λ) is fitted by weighted least squares, bilinear in g_j = 1 / k_j 
 the total least squares of this case. Rows are reduced to products, so logs may be of any
 length."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
-from typing import Any, Final
+from pathlib import PurePath
+from typing import Final
 
 import numpy as np
-from rich.markup import escape
 
-from symgen import __version__
 from symgen.errors import OptionError
 from symgen.identification.consistency.payload_estimate import check_link
-from symgen.identification.data.column_map import NeededColumns, Sensed
+from symgen.identification.data.column_map import NeededColumns, force_unit
 from symgen.identification.data.dataset import Progress, Reading, reading
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
 from symgen.identification.gains.gain_fit import solved
+from symgen.identification.gains.products import jackknife_errors
 from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
-from symgen.inspection.report_tables import table
 from symgen.jobs.job import Job
-from symgen.jobs.publish import OutputFile, holding
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
-from symgen.output import console
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
@@ -128,7 +123,7 @@ def gains(
     standard = kernel(plain.changed(quantities=("regressor",)), loaded)
     base, first = base_kernel(plain, loaded), _first_load_column(model, link)
     equations = GainEquations(base, standard, torque_mapping(model), first, mass)
-    wanted = _needed_columns(model)
+    wanted = NeededColumns.of(model, [("current", "A")], "symgen gains")
     read = [reading(log, wanted, model, options) for log in logs]
     for _ in range(LOAD_ITERATIONS):
         parts = [
@@ -140,13 +135,8 @@ def gains(
         values, residuals, others = solved(gram, mass)
         others[len(equations.mapping) : equations.size - LOAD_UNKNOWNS] = 0.0
         equations = replace(equations, load=others)
-    replicates = np.array([solved(gram - part, mass, values)[0] for part in parts])
-    share = (len(parts) - 1) / len(parts)
-    errors = np.sqrt(share * np.sum((replicates - replicates.mean(axis=0)) ** 2, axis=0))
-    names = wanted.velocities
-    units = tuple(
-        f"{'N m' if row.unit.startswith('rad') else 'N'}/A" for row in velocity_coordinates(model)
-    )
+    errors = jackknife_errors([solved(gram - part, mass, values)[0] for part in parts])
+    names, units = wanted.velocities, tuple(f"{force_unit(x)}/A" for x in wanted.position_units)
     notes = tuple(note for run in read for note in run.notes)
     count = (read[0].plan.samples, read[1].plan.samples)
     return Gains(names, units, values, errors, residuals, count, notes)
@@ -157,21 +147,6 @@ def _first_load_column(model: RigidBodyModel, link: str | None) -> int:
     if link is None:
         return 10 * (len(model.moving) - 1)
     return 10 * check_link(model, link, "--link")[0]
-
-
-def _needed_columns(model: RigidBodyModel) -> NeededColumns:
-    rows, rates = (
-        position_coordinates(model),
-        tuple(row.name for row in velocity_coordinates(model)),
-    )
-    names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
-    if names != rates:
-        raise OptionError(
-            "symgen gains supports only robots whose joints have one coordinate each; select a "
-            "part of the robot with --root and --tip"
-        )
-    currents = Sensed("current", rates, ("A",) * len(rates))
-    return NeededColumns(names, units, rates, (currents,), True)
 
 
 def _products_of_parts(
@@ -194,62 +169,3 @@ def _products_of_parts(
                 total, count = None, 0
     if total is not None:
         yield total
-
-
-# -- output ----------------------------------------------------------------------------------
-
-
-def data(result: Gains) -> dict[str, Any]:
-    """For JSON (documented in docs/reference/identification.md)."""
-    rows = zip(
-        result.joints, result.units, result.values, result.errors, result.residuals, strict=True
-    )
-    return {
-        "format": 1,
-        "generator": f"symgen {__version__}",
-        "rows": list(result.rows),
-        "gains": {
-            name: {"unit": unit, "gain": float(k), "standard_error": float(e), "left": float(r)}
-            for name, unit, k, e, r in rows
-        },
-        "notes": list(result.notes),
-    }
-
-
-def print_gains(result: Gains) -> None:
-    """The gains in a table, and as options of other commands."""
-    listed = table(
-        f"Drive gains from {result.rows[0]} rows without the load and {result.rows[1]} with it",
-        ["joint"],
-        ["gain", "std error", "relative", "unit", "current not explained"],
-    )
-    rows = zip(
-        result.joints, result.units, result.values, result.errors, result.residuals, strict=True
-    )
-    for name, unit, k, error, residual in rows:
-        relative = f"{100 * error / k:.2g} %"
-        listed.add_row(
-            escape(name), f"{k:.5g}", f"{error:.2g}", relative, unit, f"{100 * residual:.3g} %"
-        )
-    console().print(listed)
-    given = zip(result.joints, result.values, strict=True)
-    console().print(
-        escape(" ".join(f"--torque-constant {shown(j)}={k:.5g}" for j, k in given)), soft_wrap=True
-    )
-
-
-def output_file(path: Path) -> OutputFile:
-    """Where a file of gains goes. Raises OptionError where it may not."""
-    file = OutputFile(path, holding("symgen gains", b"# by symgen gains", b"symgen gains"))
-    file.check()
-    return file
-
-
-def as_toml(result: Gains) -> str:
-    """A file for ``--columns``."""
-    lines = [f"# by symgen gains, symgen {__version__}", "[torque_constant]"]
-    lines += [
-        f"{json.dumps(j)} = {k!r}"
-        for j, k in zip(result.joints, result.values.tolist(), strict=True)
-    ]
-    return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.data.column_map import NeededColumns, Sensed
+from symgen.identification.data.column_map import NeededColumns
 from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.identification.model.drive_columns import DEFAULT_LAWS, DriveUnknowns, Joints
 from symgen.identification.model.equations import Equations, JointForceEquations
@@ -130,32 +130,19 @@ def gravity_kernel(job: Job) -> Kernel:
     return _kernel(free, free.load(), "regressor")
 
 
-def _force(unit: str) -> str:
-    return "N m" if unit.startswith("rad") else "N"
-
-
-def _torque_channels(model: RigidBodyModel) -> tuple[tuple[str, str], ...]:
-    return tuple((row.name, _force(row.unit)) for row in velocity_coordinates(model))
-
-
-def _wanted(job: Job, model: RigidBodyModel) -> NeededColumns:
-    rates = tuple(row.name for row in velocity_coordinates(model))
-    units = tuple(_force(row.unit) for row in velocity_coordinates(model))
-    forces = Sensed("tau", rates, units, torque_constants(job, rates))
-    names, units = zip(*((row.name, row.unit) for row in position_coordinates(model)), strict=True)
-    return NeededColumns(names, units, rates, (forces,), True)
-
-
 def _joint_forces(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     """Joint forces at each sample, in base parameters."""
     model, regressor = loaded.model, base_kernel(without_drives(job), loaded)
+    wanted = NeededColumns.of(model, [("tau", "force")])
+    (forces,) = wanted.sensors
+    forces = replace(forces, constants=torque_constants(job, forces.names))
     return Problem(
         torque_mapping(model),
         Joints.of(model),
         settings.laws,
         _coefficients(model, (*FRICTION, *SPRINGS)),
-        _torque_channels(model),
-        _wanted(job, model),
+        tuple(zip(forces.names, forces.units, strict=True)),
+        replace(wanted, sensors=(forces,)),
         lambda drives: JointForceEquations(regressor, drives),
     )
 

@@ -94,7 +94,7 @@ def looked_at(
 ) -> Looked:
     """Look at a log, without a robot at all joints that it has. Raises LogError, OptionError."""
     log, map_ = open_log(path), Map.of(options)
-    wanted = guessed(log, map_) if model is None else _of(model)
+    wanted = guessed(log, map_) if model is None else NeededColumns.of(model, lenient=True)
     progress("reading the log (stage 1 of 2)")
     reading = look(log, wanted, model, map_)
     motion = MotionStatistics(reading.plan.samples)
@@ -104,15 +104,6 @@ def looked_at(
         motion.add(samples)
     limits = tuple(model.limits.get(name) if model else None for name in wanted.velocities)
     return Looked(reading, motion, wanted.velocities, wanted.position_units, limits)
-
-
-def _of(model: RigidBodyModel) -> NeededColumns:
-    rows, rates = (
-        position_coordinates(model),
-        tuple(row.name for row in velocity_coordinates(model)),
-    )
-    names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
-    return NeededColumns(names, units, rates, (), True, True)
 
 
 # -- on a terminal ---------------------------------------------------------------------------------
