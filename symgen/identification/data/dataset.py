@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.log_survey import Survey, survey
 from symgen.identification.data.open_log import LogSource, open_log
 from symgen.identification.data.samples import BlockPlan, Samples, pieces
-from symgen.identification.data.unit_checks import Tally, check_quaternions, check_step
+from symgen.identification.data.unit_checks import check_quaternions, check_step, check_units
 from symgen.identification.data.usable_rows import Clock, Rows, Usable, rows_in_words
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.user_coordinates import (
@@ -154,8 +154,10 @@ def look(
         check_step(log, clock.step)
     gap = max(GAP * clock.step, GAP_PART * derivation.reach) if derivation else np.inf
     source = Rows(log, columns, clock, gap)
-    looked = survey(source, _Look(source, model, columns, options))
+    quaternions = coupling_of(model).quaternions if model else []
+    looked = survey(source, partial(check_quaternions, log, columns.q, quaternions))
     _check_there(log, looked)
+    check_units(log, columns, looked, _limits(model, options))
     _check_dead(log, columns, looked)
     if derivation:
         derivation = replace(derivation, even=looked.even)
@@ -187,33 +189,11 @@ def _cutoff(log: Log, columns: Layout, clock: Clock) -> float:
     return cutoff(parts, len(columns.q), len(columns.qd), clock.step)
 
 
-@dataclass
-class _Look:
-    """A look at every usable row once: units, and norms of quaternions."""
-
-    source: Rows
-    model: RigidBodyModel | None
-    layout: Layout
-    options: LogOptions
-
-    def __post_init__(self) -> None:
-        limits = _limits(self.model, self.options) if self.model else []
-        self.tally = Tally(self.source.log, self.layout, limits)
-        self.quaternions = quaternions_of(self.model) if self.model else []
-        self.seen = 0
-
-    def __call__(self, part: Usable) -> None:
-        """Raises LogError."""
-        names = [column.name for column in self.layout.q]
-        check_quaternions(self.source.log, names, self.quaternions, self.seen, part.rows)
-        nq, n = len(self.layout.q), len(self.layout.qd)
-        self.tally.add(part.t, part.rows[:, :nq], part.rows[:, nq : nq + n])
-        self.seen += len(part.t)
-
-
-def _limits(model: RigidBodyModel, options: LogOptions) -> Sequence[tuple[Limits, str]]:
-    """Limits and unit of each position; none where units are trusted or coordinates are no joints'
-    own."""
+def _limits(model: RigidBodyModel | None, options: LogOptions) -> Sequence[tuple[Limits, str]]:
+    """Limits and unit of each position; none without a robot, where units are trusted, or where
+    coordinates are no joints' own."""
+    if model is None:
+        return []
     rows = position_coordinates(model)
     plain = [row.name for row in rows] == [row.name for row in velocity_coordinates(model)]
     if not plain or options.trust_units:

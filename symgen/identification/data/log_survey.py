@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.data.column_statistics import ColumnStatistics
 from symgen.identification.data.samples import Range
 from symgen.identification.data.usable_rows import Clock, Rows, Usable
 from symgen.numbers.types import Numbers
@@ -69,28 +70,9 @@ class Survey:
 
 
 @dataclass
-class _Extreme:
-    """The largest number of each channel (c) so far, and how many moving rows have exactly it."""
-
-    channels: int
-    value: Numbers = field(init=False)
-    count: NDArray[np.int64] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.value = np.full(self.channels, -np.inf)
-        self.count = np.zeros(self.channels, np.int64)
-
-    def add(self, measured: Numbers, moving: NDArray[np.bool_]) -> None:
-        """Takes rows into account."""
-        highest = np.max(measured, axis=0, initial=-np.inf, where=~np.isnan(measured))
-        self.count[highest > self.value] = 0
-        self.value = np.maximum(self.value, highest)
-        self.count += ((measured == self.value) & moving[:, None]).sum(axis=0)
-
-
-@dataclass
 class _Seen:
-    """The part of a log seen so far."""
+    """The part of a log seen so far: `extremes` (2 x c) are the largest measurements and the
+    largest opposites of measurements, `exact` (2 x c) how many moving rows have exactly these."""
 
     columns: int
     measured: int
@@ -103,38 +85,29 @@ class _Seen:
     longest: float = 0.0
     first: float = np.nan
     last: float = np.nan
-    low: Numbers = field(init=False)
-    high: Numbers = field(init=False)
-    top: _Extreme = field(init=False)
-    bottom: _Extreme = field(init=False)
-    missing: NDArray[np.int64] = field(init=False)
+    statistics: ColumnStatistics = field(default_factory=ColumnStatistics)
+    extremes: Numbers = field(default_factory=lambda: np.full((2, 1), -np.inf))
+    exact: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     probe: list[Usable] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.low, self.high = np.full(self.columns, np.inf), np.full(self.columns, -np.inf)
-        self.top, self.bottom = _Extreme(self.measured), _Extreme(self.measured)
-        self.missing = np.zeros(self.measured, np.int64)
 
     def add(self, part: Usable) -> None:
         """Takes usable rows into account."""
         if not len(part.t):
             return
-        finite = ~np.isnan(part.rows)
-        self.low = np.minimum(self.low, np.min(part.rows, 0, initial=np.inf, where=finite))
-        self.high = np.maximum(self.high, np.max(part.rows, 0, initial=-np.inf, where=finite))
-        moving, measured = self._moving(part.rows), part.rows[:, self.columns - self.measured :]
-        self.top.add(measured, moving)
-        self.bottom.add(-measured, moving)
-        self.missing += np.isnan(measured).sum(axis=0)
+        self.statistics.add(part.rows)
+        q, y = part.rows[:, : self.positions], part.rows[:, self.columns - self.measured :]
+        moving = np.concatenate([[False], (q[1:] != q[:-1]).any(axis=1)])
+        both = np.stack([y, -y])
+        before, self.extremes = (
+            self.extremes,
+            np.maximum(self.extremes, np.max(both, 1, initial=-np.inf, where=~np.isnan(both))),
+        )
+        found = ((both == self.extremes[:, None]) & moving[:, None]).sum(axis=1)
+        self.exact = np.where(self.extremes > before, 0, self.exact) + found
         self._time(part)
         if self.usable < PROBE:
             self.probe.append(part)
         self.usable += len(part.t)
-
-    def _moving(self, rows: Numbers) -> NDArray[np.bool_]:
-        """Rows whose positions are not those of the row before."""
-        q = rows[:, : self.positions]
-        return np.concatenate([[False], (q[1:] != q[:-1]).any(axis=1)])
 
     def _time(self, part: Usable) -> None:
         begins = part.begins.copy()
@@ -142,9 +115,8 @@ class _Seen:
             begins[0], self.first = True, float(part.t[0])
         steps = np.diff(part.t, prepend=self.last)
         inner = steps[~begins & ~np.isnan(steps)]
-        if len(inner):
-            self.shortest = min(self.shortest, float(inner.min()))
-            self.longest = max(self.longest, float(inner.max()))
+        self.shortest = min(self.shortest, float(inner.min(initial=np.inf)))
+        self.longest = max(self.longest, float(inner.max(initial=0.0)))
         if self.usable < PROBE:
             self.steps.append(inner)
         for k in np.flatnonzero(begins).tolist():
@@ -153,18 +125,23 @@ class _Seen:
         self.last = float(part.t[-1])
 
 
-def survey(rows: Rows, look: Callable[[Usable], None]) -> Survey:
-    """Reads a whole log once; `look` sees all usable rows. Raises LogError."""
+def survey(rows: Rows, look: Callable[[int, Numbers], None]) -> Survey:
+    """Reads a whole log once; `look` sees the number of the first and all columns of
+    usable rows. Raises LogError."""
     layout = rows.layout
     columns, measured = len(layout.all) - bool(layout.time), len(layout.measured)
     seen = _Seen(columns, measured, len(layout.q))
     for part in rows.usable():
+        look(seen.usable, part.rows)
         seen.add(part)
-        look(part)
     steps = np.concatenate(seen.steps) if seen.steps else np.zeros(0)
     spread = np.quantile(steps, (0.05, 0.5, 0.95)) if len(steps) else np.full(3, rows.clock.step)
     least, most = (seen.shortest, seen.longest) if seen.longest else (rows.clock.step,) * 2
-    ceilings, floors, stuck = _saturated(rows, seen)
+    low, high = (np.resize(end, columns) for end in seen.statistics.ends)
+    counts = np.resize(seen.statistics.count, columns)[columns - measured :]
+    ceilings, floors, stuck = _saturated(
+        rows, seen, low[len(low) - measured :], high[len(high) - measured :]
+    )
     return Survey(
         rows.clock,
         rows.seen,
@@ -176,12 +153,12 @@ def survey(rows: Rows, look: Callable[[Usable], None]) -> Survey:
         seen.last,
         (least, float(spread[0]), float(spread[1]), float(spread[2]), most),
         tuple(sorted(seen.gaps, reverse=True)),
-        seen.low,
-        seen.high,
+        low,
+        high,
         ceilings,
         floors,
         stuck,
-        seen.missing,
+        seen.usable - counts,
         dict(rows.turned),
         _joined(seen.probe, columns),
     )
@@ -196,12 +173,13 @@ def _joined(parts: list[Usable], columns: int) -> Usable:
     )
 
 
-def _saturated(rows: Rows, seen: _Seen) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
+def _saturated(
+    rows: Rows, seen: _Seen, low: Numbers, high: Numbers
+) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
     """Where measured channels are saturated, above and below, and how many rows that concerns. The
     log is read again only where many rows have exactly the extreme."""
     c, enough = seen.measured, max(STUCK, STUCK_PART * seen.usable)
-    low, high = seen.low[seen.columns - c :], seen.high[seen.columns - c :]
-    suspect = np.array([seen.top.count >= enough, seen.bottom.count >= enough]) & (low < high)
+    suspect = (seen.exact >= enough) & np.tile(low < high, (2, 1))
     near, at = np.zeros((2, c), np.int64), np.zeros((2, c), np.int64)
     if suspect.any():
         for part in rows.usable():

@@ -1,14 +1,15 @@
 """Faults of a log: units that cannot be meant, quaternions that are none."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from symgen.identification.data.column_map import Layout
+from symgen.identification.data.column_map import Layout, LogColumn
 from symgen.identification.data.log_file import Log, LogError
+from symgen.identification.data.log_survey import Survey
 from symgen.mechanics.model import Limits
 from symgen.numbers.types import Numbers
 from symgen.text import shown
@@ -16,8 +17,7 @@ from symgen.text import shown
 NEAR: Final = 0.2
 """How far a factor may be from that of a unit and still be taken for it."""
 CLEAR: Final = 0.9
-"""How well velocities must agree with differences of positions, but for a factor, before the factor
-is judged."""
+"""The correlation of velocities and positions from which the factor between them is judged."""
 FAR: Final = 0.5
 """By how much of its range a joint must leave that before units are suspected; of its speed limit,
 ten times."""
@@ -33,101 +33,123 @@ FACTORS: Final = (
     (1e-6, "time in microseconds instead of seconds"),
     (1e-9, "time in nanoseconds instead of seconds"),
 )
-"""What it means if differences of positions in time are this many times the velocities."""
-
+"""What it means if the derivatives of positions are this many times the velocities."""
 SMALL_UNITS: Final = {"rad": (DEGREE, "degrees"), "m": (1e-3, "mm")}
 """By the unit that a joint should have, the one that makes its numbers larger."""
 
 
-@dataclass
-class Tally:
-    """A tally of the rows seen so far, which tells units: extremes, and sums of velocities with
-    differences of positions."""
+JUMP: Final = 5.0
+"""A travel so many times larger than 95 % of the others is a jump between two runs."""
+WINDOW: Final = 0.1
+"""The time over which velocities are integrated (s)."""
 
-    log: Log
-    layout: Layout
-    joints: Sequence[tuple[Limits, str]]
-    """Limits and unit of each position, none where positions and velocities are not the same
-    coordinates."""
-    low: Numbers = field(init=False)
-    high: Numbers = field(init=False)
-    fastest: Numbers = field(init=False)
-    sums: Numbers = field(init=False)
 
-    def __post_init__(self) -> None:
-        n = len(self.joints)
-        self.low, self.high, self.fastest = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n)
-        self.sums = np.zeros((3, n))
+@dataclass(frozen=True)
+class Slopes:
+    """Travels of positions i regressed on integrals of velocities j (n x n): the slope, and the
+    correlation (0 where one of them does not move)."""
 
-    def add(self, t: Numbers, q: Numbers, qd: Numbers) -> None:
-        """Takes rows into account. Raises LogError for units that cannot be meant."""
-        if not self.joints or len(t) < 3:
-            return
-        self.low, self.high = np.minimum(self.low, q.min(0)), np.maximum(self.high, q.max(0))
-        if qd.shape[1]:
-            self.fastest = np.maximum(self.fastest, np.abs(qd).max(0))
-            steps = (t[2:] - t[:-2])[:, None]
-            with np.errstate(
-                over="ignore", invalid="ignore", divide="ignore"
-            ):  # what is too large to square is out of range below
-                rates, qd = ((q[2:] - q[:-2]) / steps)[steps[:, 0] > 0], qd[1:-1][steps[:, 0] > 0]
-                self.sums += [(rates * qd).sum(0), (rates * rates).sum(0), (qd * qd).sum(0)]
-        for suspicion in (*self._factors(), *self._ranges()):
-            raise LogError(
-                shown(self.log.file),
-                suspicion
-                + "; give the units with --unit, or add --trust-units if they are correct",
+    slope: Numbers
+    correlation: Numbers
+
+    @classmethod
+    def of(cls, stretches: Sequence[tuple[Numbers, Numbers, Numbers]]) -> "Slopes":
+        """From times (N), positions and velocities (N x n) of stretches without gaps."""
+        parts = [_travels(*stretch) for stretch in stretches]
+        q, integral = (np.concatenate(x) for x in zip(*parts, strict=True))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is out of range
+            usual = np.quantile(np.abs(q), 0.95, axis=0) if len(q) else 0.0
+            q = np.where(np.abs(q) > JUMP * usual, 0.0, q)
+            a, b = np.sum(q**2, axis=0), np.sum(integral**2, axis=0)
+            products = q.T @ integral
+            sizes = np.sqrt(np.outer(a, b))
+            correlation = np.divide(products, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        return cls(products / np.maximum(b, 1e-300), correlation)
+
+    def reordered(self, order: list[int]) -> "Slopes":
+        """With the velocities in another order."""
+        return Slopes(self.slope[:, order], self.correlation[:, order])
+
+    def factors(self, least: float) -> dict[int, float]:
+        """The slope of each joint whose own velocity correlates by more than `least`."""
+        rows = zip(np.diag(self.slope).tolist(), np.diag(self.correlation).tolist(), strict=True)
+        return {k: slope for k, (slope, r) in enumerate(rows) if abs(r) > least}
+
+
+def _travels(t: Numbers, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers]:
+    """Travels of the positions within windows, and the integrals of the velocities (M x n)."""
+    if len(t) < 3:
+        return q[:0], qd[:0]
+    steps = np.diff(t)[:, None]
+    integral = np.vstack([np.zeros(qd.shape[1]), np.cumsum((qd[1:] + qd[:-1]) / 2 * steps, axis=0)])
+    rows = min(max(1, round(WINDOW / float(np.median(steps)))), len(t) - 1)
+    return q[rows:] - q[:-rows], integral[rows:] - integral[:-rows]
+
+
+def check_units(
+    log: Log, layout: Layout, survey: Survey, joints: Sequence[tuple[Limits, str]]
+) -> None:
+    """Raises LogError for units that cannot be meant; `joints` are limits and unit of each
+    position, none where positions and velocities are not the same coordinates."""
+    n, slopes, probe = len(joints), dict[int, float](), survey.probe
+    if layout.qd and n:
+        (a, b), rows = probe.longest, probe.rows
+        stretch = probe.t[a:b], rows[a:b, :n], rows[a:b, n : 2 * n]
+        slopes = Slopes.of([stretch]).factors(CLEAR)
+    for suspicion in (
+        *_factors(layout, slopes, [unit for _, unit in joints]),
+        *_ranges(layout, survey, slopes, joints),
+    ):
+        raise LogError(
+            shown(log.file),
+            f"the units are probably wrong: {suspicion}; give the units with --unit, or add "
+            "--trust-units if they are correct",
+        )
+
+
+def _factors(layout: Layout, slopes: Mapping[int, float], units: Sequence[str]) -> Iterator[str]:
+    """Of all joints with a unit; a factor of one joint alone is reported with a cure by the
+    diagnosis of the log."""
+    for unit in SMALL_UNITS:
+        clear = [(k, slope) for k, slope in slopes.items() if units[k] == unit]
+        meant = {_meaning(slope) for _, slope in clear}
+        if len(meant) == 1 and None not in meant:
+            k, slope = clear[0]
+            yield (
+                f"the derivative of '{shown(layout.q[k].name)}' is {slope:.3g} times "
+                f"'{shown(layout.qd[k].name)}', as with {meant.pop()}"
             )
 
-    def _factors(self) -> Iterator[str]:
-        """Of all joints with a unit; a factor of one joint alone is reported with a cure by the
-        diagnosis of the log."""
-        for unit in SMALL_UNITS:
-            clear = [(k, x) for k, x in self._slopes() if self.joints[k][1] == unit]
-            meant = {_meaning(slope) for _, slope in clear}
-            if len(meant) == 1 and None not in meant:
-                k, slope = clear[0]
+
+def _ranges(
+    layout: Layout,
+    survey: Survey,
+    slopes: Mapping[int, float],
+    joints: Sequence[tuple[Limits, str]],
+) -> Iterator[str]:
+    """Positions and velocities far beyond their limits, but for velocities that are clearly a
+    multiple of the derivative: the diagnosis of the log reports these with their factor."""
+    for k, (limits, unit) in enumerate(joints):
+        if abs(slopes.get(k, 1.0) - 1) > NEAR:
+            continue
+        factor, words = SMALL_UNITS[unit]
+        if limits.lower is not None and limits.upper is not None:
+            margin = FAR * (limits.upper - limits.lower)
+            beyond = survey.high[k] > limits.upper + margin
+            if beyond or survey.low[k] < limits.lower - margin:
+                worst = survey.high[k] if beyond else survey.low[k]
                 yield (
-                    f"the units are probably wrong: the derivative of "
-                    f"'{shown(self.layout.q[k].name)}' is {slope:.3g} times "
-                    f"'{shown(self.layout.qd[k].name)}', as with {meant.pop()}"
+                    f"'{shown(layout.q[k].name)}' reaches {worst:.4g}, but the range of the joint "
+                    f"is {limits.lower:.4g} to {limits.upper:.4g} {unit}, as with {words} "
+                    f"({worst * factor:.3g} {unit})"
                 )
-
-    def _slopes(self) -> Iterator[tuple[int, float]]:
-        """The factor of each joint from its velocity to the derivative of its position, where it is
-        clear."""
-        for k, (products, rates, qd) in enumerate(
-            self.sums.T.tolist()
-        ):  # floats: what overflowed is no warning
-            if qd > 0 and abs(products) > CLEAR * math.sqrt(rates * qd):
-                yield k, products / qd
-
-    def _ranges(self) -> Iterator[str]:
-        for k, (limits, unit) in enumerate(self.joints):
-            factor, words = SMALL_UNITS[unit]
-            if limits.lower is not None and limits.upper is not None:
-                margin = FAR * (limits.upper - limits.lower)
-                outside = (
-                    self.low[k] < limits.lower - margin or self.high[k] > limits.upper + margin
-                )
-                if outside and not self._multiple(k):
-                    worst = self.high[k] if self.high[k] > limits.upper + margin else self.low[k]
-                    yield (
-                        f"the units are probably wrong: '{shown(self.layout.q[k].name)}' reaches "
-                        f"{worst:.4g}, but the range of the joint is {limits.lower:.4g} to "
-                        f"{limits.upper:.4g} {unit}, as with {words} ({worst * factor:.3g} {unit})"
-                    )
-            if limits.velocity and self.fastest[k] > 10 * limits.velocity and not self._multiple(k):
-                yield (
-                    f"the units are probably wrong: '{shown(self.layout.qd[k].name)}' reaches "
-                    f"{self.fastest[k]:.4g}, but the limit of the joint is "
-                    f"{limits.velocity:.4g} {unit}/s, as with {words} per second"
-                )
-
-    def _multiple(self, k: int) -> bool:
-        """Whether a velocity is clearly a multiple of the derivative of its position, which the
-        diagnosis of the log reports with its factor."""
-        return abs(dict(self._slopes()).get(k, 1.0) - 1) > NEAR
+        column = len(joints) + k
+        fastest = max(-survey.low[column], survey.high[column]) if layout.qd else 0.0
+        if limits.velocity and fastest > 10 * limits.velocity:
+            yield (
+                f"'{shown(layout.qd[k].name)}' reaches {fastest:.4g}, but the limit of the joint "
+                f"is {limits.velocity:.4g} {unit}/s, as with {words} per second"
+            )
 
 
 def _meaning(slope: float) -> str | None:
@@ -139,17 +161,17 @@ UNIT: Final = 1e-3
 
 
 def check_quaternions(
-    log: Log, columns: Sequence[str], quaternions: Sequence[slice], start: int, rows: Numbers
+    log: Log, columns: Sequence[LogColumn], quaternions: Sequence[slice], start: int, rows: Numbers
 ) -> None:
     """Raises LogError for four entries that are no unit quaternion."""
     for four in quaternions:
         norms = np.linalg.norm(rows[:, four], axis=1)
         bad = np.flatnonzero(np.abs(norms - 1) > UNIT)
         if len(bad):
-            row = int(bad[0])
+            row, (first, *_, last) = int(bad[0]), columns[four]
             raise LogError(
                 log.place(start + row),
-                f"columns '{shown(columns[four][0])}' to '{shown(columns[four][-1])}' are not a "
+                f"columns '{shown(first.name)}' to '{shown(last.name)}' are not a "
                 f"unit quaternion: their norm is {norms[row]:.4g}; check the order of the columns",
             )
 

@@ -71,8 +71,6 @@ class Thresholds:
     """The least range of a position (rad or m) from which it moves."""
     held: float = 0.1
     """The part of the rows in which a force may keep exactly one value while its joint moves."""
-    window: float = 0.1
-    """The time over which velocities are integrated (s)."""
 
     def rows(self, channels: int) -> int:
         """The number of rows of the diagnostic fit."""

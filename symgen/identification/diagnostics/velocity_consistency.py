@@ -3,14 +3,13 @@ positions. The slope of one on the other, for every pair of joints, shows wrong 
 orders of columns and rates of samples. Whether positions or velocities are wrong is decided by the
 diagnostic fit."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from symgen.identification.data.samples import Samples
+from symgen.identification.data.unit_checks import Slopes
 from symgen.identification.diagnostics.candidates import (
     Candidate,
     Context,
@@ -25,66 +24,25 @@ from symgen.identification.diagnostics.thresholds import Thresholds
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
-JUMP: Final = 5.0
-"""A travel so many times larger than 95 % of the others is a jump between two runs."""
+
+def _order(slopes: Slopes, limits: Thresholds) -> list[int]:
+    """The column of velocities of each position."""
+    sure = np.abs(slopes.correlation)
+    n = len(sure)
+    order: list[int] = linear_sum_assignment(-sure)[1].tolist()
+    clear = all(
+        sure[k, order[k]] > limits.consistent and sure[k, k] < limits.inconsistent
+        for k in range(n)
+        if order[k] != k
+    )
+    return order if clear else list(range(n))
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """Travels of positions i regressed on integrals of velocities j (n x n): the slope, and the
-    correlation (0 where one of them does not move)."""
-
-    slope: Numbers
-    correlation: Numbers
-
-    @classmethod
-    def of(cls, samples: Sequence[Samples], window: float) -> "Slopes":
-        """From blocks of samples, over windows of some seconds."""
-        parts = [_travels(s, window) for s in samples]
-        q, integral = (np.concatenate(x) for x in zip(*parts, strict=True))
-        usual = np.quantile(np.abs(q), 0.95, axis=0) if len(q) else 0.0
-        q = np.where(np.abs(q) > JUMP * usual, 0.0, q)
-        a, b = np.sum(q**2, axis=0), np.sum(integral**2, axis=0)
-        products = q.T @ integral
-        sizes = np.sqrt(np.outer(a, b))
-        correlation = np.divide(products, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        return cls(products / np.maximum(b, 1e-300), correlation)
-
-    def order(self, limits: Thresholds) -> list[int]:
-        """The column of velocities of each position."""
-        n, sure = len(self.slope), np.abs(self.correlation)
-        order = linear_sum_assignment(-sure)[1].tolist()
-        moved = [k for k in range(n) if order[k] != k]
-        clear = all(
-            sure[k, order[k]] > limits.consistent and sure[k, k] < limits.inconsistent
-            for k in moved
-        )
-        return order if clear else list(range(n))
-
-    def reordered(self, order: list[int]) -> "Slopes":
-        """With the velocities in another order."""
-        return Slopes(self.slope[:, order], self.correlation[:, order])
-
-    def factors(self, limits: Thresholds) -> dict[int, float]:
-        """The slope of each joint whose velocity is a multiple of the derivative of its
-        position."""
-        rows = zip(np.diag(self.slope).tolist(), np.diag(self.correlation).tolist(), strict=True)
-        return {
-            k: slope
-            for k, (slope, correlation) in enumerate(rows)
-            if abs(correlation) > limits.consistent and abs(slope - 1) > limits.slope
-        }
-
-
-def _travels(samples: Samples, window: float) -> tuple[Numbers, Numbers]:
-    """Travels of the positions within windows, and the integrals of the velocities (M x n)."""
-    t, q, qd = samples.t, samples.q, samples.qd
-    if len(t) < 3:
-        return q[:0], qd[:0]
-    steps = np.diff(t)[:, None]
-    integral = np.vstack([np.zeros(qd.shape[1]), np.cumsum((qd[1:] + qd[:-1]) / 2 * steps, axis=0)])
-    rows = min(max(1, round(window / float(np.median(steps)))), len(t) - 1)
-    return q[rows:] - q[:-rows], integral[rows:] - integral[:-rows]
+def _slopes(context: Context) -> tuple[Slopes, list[int]]:
+    """The slopes with the velocities in the order of the positions, and that order."""
+    slopes = Slopes.of([(s.t, s.q, s.qd) for s in context.picked.samples])
+    order = _order(slopes, context.model.thresholds)
+    return slopes.reordered(order), order
 
 
 def unrelated(context: Context) -> Iterator[str]:
@@ -92,9 +50,7 @@ def unrelated(context: Context) -> Iterator[str]:
     limits, names = context.model.thresholds, context.names
     if not names.velocities:
         return
-    slopes = Slopes.of(context.picked.samples, limits.window)
-    order = slopes.order(limits)
-    slopes = slopes.reordered(order)
+    slopes, order = _slopes(context)
     moves = np.ptp(np.concatenate([s.q for s in context.picked.samples]), axis=0) > limits.travel
     wrong = moves & (np.abs(np.diag(slopes.correlation)) < limits.inconsistent)
     for k in np.flatnonzero(wrong).tolist():
@@ -109,18 +65,14 @@ def kinematic_changes(context: Context) -> Iterator[list[Candidate]]:
     """Groups of alternatives, of which one holds; the trial of each is that of the context with
     the change."""
     limits = context.model.thresholds
-    slopes = Slopes.of(context.picked.samples, limits.window)
-    order = slopes.order(limits)
+    slopes, order = _slopes(context)
     if order != list(range(len(order))):
         yield _orders(context, order)
-        slopes = slopes.reordered(order)
-    factors = slopes.factors(limits)
+    clear = slopes.factors(limits.consistent)
+    factors = {k: slope for k, slope in clear.items() if abs(slope - 1) > limits.slope}
     values = np.array(list(factors.values()))
-    if (
-        len(factors) > 1
-        and np.ptp(values) < limits.slope * abs(values.mean())
-        and len(factors) == int((np.abs(np.diag(slopes.correlation)) > limits.consistent).sum())
-    ):
+    alike = len(factors) > 1 and np.ptp(values) < limits.slope * abs(values.mean())
+    if alike and len(factors) == len(clear):
         yield _common(context, float(values.mean()))
         return
     for k, slope in factors.items():

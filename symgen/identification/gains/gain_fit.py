@@ -1,16 +1,19 @@
-"""The fit of drive gains to products of rows: force by ampere, all else that the forces depend on,
-and noise of currents alone."""
+"""Fits to products of rows, so that logs may be of any length: of drive gains (force by ampere, all
+else that the forces depend on, and noise of currents alone), and standard errors from leaving out
+parts of a log in turn (the jackknife)."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from symgen.errors import SymgenError
-from symgen.identification.gains.products import least_squares
 from symgen.numbers.types import Numbers
 
 ROUNDS: Final = 60
 SETTLED: Final = 1e-10
+TINY: Final = 1e-11
+"""Directions of the products that are this small count as not excited."""
 
 
 def solved(
@@ -60,3 +63,18 @@ def _first(inner: Numbers, current: Numbers, size: Numbers, mass: float) -> Numb
             "without the load and that --mass is in kg"
         )
     return np.asarray(gains)
+
+
+def least_squares(gram: Numbers, right: Numbers) -> Numbers:
+    """The least solutions (... p) of G x = r, in columns of unit length, where some directions are
+    not excited."""
+    sizes = np.sqrt(np.maximum(np.diagonal(gram, axis1=-2, axis2=-1), 1e-300))
+    inverse = np.linalg.pinv(gram / (sizes[..., None] * sizes[..., None, :]), TINY, hermitian=True)
+    return np.asarray((inverse @ (right / sizes)[..., None])[..., 0] / sizes)
+
+
+def jackknife_errors(replicates: Sequence[Numbers]) -> Numbers:
+    """The standard errors of values that were estimated again without each part of the data."""
+    values = np.array(replicates)
+    share = (len(values) - 1) / len(values)
+    return np.asarray(np.sqrt(share * np.sum((values - values.mean(axis=0)) ** 2, axis=0)))

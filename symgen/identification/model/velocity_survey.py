@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from symgen.identification.data.column_statistics import ColumnStatistics
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.drive_columns import Joints
 from symgen.numbers.types import Numbers
@@ -34,17 +35,18 @@ def surveyed(
     joints: Joints, blocks: Iterable[Samples], margin: int, slowest: float | None
 ) -> Rates:
     """The rates in all blocks of a log; `slowest` is the rate where somebody gives it."""
-    fastest, noise = np.zeros(len(joints.names)), np.zeros(len(joints.names))
-    low, high = np.full(len(joints.names), np.inf), np.full(len(joints.names), -np.inf)
+    k, noise = len(joints.names), np.zeros(len(joints.names))
+    positions, rates = (
+        ColumnStatistics(np.full(k, np.inf), np.full(k, -np.inf)),
+        ColumnStatistics(np.zeros(k), np.zeros(k)),
+    )
     for samples in blocks:
-        positions = samples.q @ joints.places.T + joints.offsets
-        low = np.minimum(low, positions.min(axis=0, initial=np.inf))
-        high = np.maximum(high, positions.max(axis=0, initial=-np.inf))
-        rates = np.abs(samples.qd @ joints.rates.T)
-        fastest = np.maximum(fastest, rates.max(axis=0, initial=0.0))
+        positions.add(samples.q @ joints.places.T + joints.offsets)
+        rates.add(samples.qd @ joints.rates.T)
         noise = np.maximum(noise, np.abs(joints.rates) @ samples.noise)
-    least = np.maximum(SIGMAS * noise, PART * fastest)
+    low, high = positions.ends
+    least = np.maximum(SIGMAS * noise, PART * rates.largest)
     travel = np.maximum(high - low, 0.0)
     return Rates(
-        fastest, travel, least if slowest is None else np.full_like(least, slowest), margin
+        rates.largest, travel, least if slowest is None else np.full_like(least, slowest), margin
     )
