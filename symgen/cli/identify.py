@@ -138,6 +138,7 @@ def identify(
         --urdf identified.urdf --actuators-out drives.toml
     """
     from symgen.cli.progress import progress
+    from symgen.identification.report.identification_report import report
     from symgen.jobs.publish import check_folder, write_files
 
     with progress() as tell:
@@ -157,7 +158,7 @@ def identify(
     for note in identified.notes:
         if note not in identified.reading.doubts:
             output.say(note, error=True)
-    _say(identified, extra, as_json)
+    report(identified, extra.lines, extra.data).print(as_json)
     _end((out, html, urdf, actuators_out), extra, as_json)
 
 
@@ -208,28 +209,17 @@ def run(
     return result, extra.of(result, progress)
 
 
-def _say(identified: "Identified", extra: "EstimateOutputs", as_json: bool) -> None:
-    from symgen.identification.report.identification_tables import data, on_terminal
-
-    if as_json:
-        output.say(output.as_json({**data(identified), **extra.data}))
-    else:
-        on_terminal(identified)
-        for line in extra.lines:
-            output.say(line)
-
-
 def written(
     identified: "Identified", folder: Path, extra: "EstimateOutputs", kind: str
 ) -> list[Path]:
     """Write identification.json, the model file and pictures of a kind into a folder, and the other
     requested files. Raises SymgenError; then nothing was written."""
-    from symgen.identification.report.identification_tables import LISTING, data, listed
-    from symgen.identification.report.plots import pictures
+    from symgen.identification.report.estimate_plots import pictures
+    from symgen.identification.report.identification_report import LISTING, listed, report
     from symgen.jobs.publish import publish
 
     drawn = pictures(identified, kind)
     if extra.model is not None:
         drawn[MODEL_FILE] = extra.model
-    text = output.as_json(listed({**data(identified), **extra.data}, drawn)) + "\n"
+    text = output.as_json(listed(report(identified, data=extra.data).data, drawn)) + "\n"
     return publish({LISTING: text, **drawn}, folder, LISTING, extra.files)

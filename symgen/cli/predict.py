@@ -56,7 +56,7 @@ def predict(
     """
     from symgen.cli.progress import progress
     from symgen.identification.report.predicting import predicted, written
-    from symgen.identification.report.prediction_report import data, on_terminal
+    from symgen.identification.report.prediction_report import report
     from symgen.jobs.publish import check_folder
 
     log_options = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})
@@ -69,9 +69,6 @@ def predict(
             written(prediction, out, pictures)
     for note in prediction.reading.notes:
         output.say(note, error=True)
-    if as_json:
-        output.say(output.as_json(data(prediction)))
-    else:
-        on_terminal(prediction)
-        if out is not None:
-            output.say(f"wrote {out}")
+    report(prediction).print(as_json)
+    if out is not None and not as_json:
+        output.say(f"wrote {out}")

@@ -148,7 +148,7 @@ class Identification:
         return f"Identification({len(self.parameters)} parameters; residuals {errors})"
 
     def _repr_html_(self) -> str:
-        from symgen.identification.report.identification_page import page
+        from symgen.identification.report.identification_report import page
 
         outputs = self._outputs(None)
         warnings = tuple(verdict.text for verdict in outputs.verdicts)

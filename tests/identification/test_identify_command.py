@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from symgen.identification.report.identification_tables import on_terminal
+from symgen.identification.report.identification_report import report
 from symgen.jobs.job import Job
-from symgen.output import in_html
 from tests.support.arm_logs import ARM, good, log, quick  # noqa: F401
 from tests.support.tools import invoke
 
@@ -104,7 +103,7 @@ def test_a_log_without_velocities_and_one_with_matrices(tmp_path):
 def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
     from symgen.identification.estimation.run import identify
     from symgen.identification.model.settings import Settings
-    from symgen.identification.report import plots
+    from symgen.identification.report import estimate_plots as plots
 
     monkeypatch.undo()
     job = Job.of(ARM)
@@ -117,7 +116,5 @@ def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
             )
         one, other = (plots.encoded(plots.parameters(found.estimate), kind) for _ in range(2))
         assert one.startswith(begin) and one == other, kind
-    page = in_html(
-        lambda out: on_terminal(found, out)
-    )  # what a notebook shows is what the command prints
-    assert "std error" in page and "<pre>" in page and "\x1b" not in page
+    page = report(found).html()  # what a notebook shows is what the command prints
+    assert "std error" in page and "condition number" in page

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from symgen.identification.report import panels
 from symgen.identification.report.verdicts import of_bodies
 from tests.support.term_logs import FILE, log
 from tests.support.tools import ROOT, invoke, robot_file
@@ -113,19 +112,10 @@ def test_every_law_is_written_to_the_actuator_file(tmp_path):
 
 
 def test_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
-    """Pictures are in it, names are escaped, the same log gives the same bytes. One picture of a
-    channel is drawn for all; that of parameters is drawn in test_identify_command.py, with the same
-    bytes every time."""
-    drawn = []
-
-    def once(figure, *rest):
-        if figure and not drawn:
-            drawn.append(panels.encoded(figure, *rest))
-        return drawn[0] if figure else b""
-
-    monkeypatch.setattr("symgen.identification.report.identification_page.encoded", once)
+    """Pictures are in it, the same log gives the same bytes. They are drawn in
+    test_identify_command.py, with the same bytes every time."""
     monkeypatch.setattr(
-        "symgen.identification.report.identification_page.parameters", lambda estimate: None
+        "symgen.identification.report.estimate_plots.encoded", lambda figure, kind: b"drawn"
     )
     *_, path = log(tmp_path, friction)
     page = tmp_path / "x.html"
@@ -134,9 +124,7 @@ def test_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
     first = page.read_bytes()
     assert invoke(*command).exit_code == 0 and page.read_bytes() == first
     text = first.decode()
-    assert (
-        len(drawn) == 1 and text.count("data:image/png;base64,") == 5 and 'name="viewport"' in text
-    )
+    assert text.count("data:image/png;base64,") == 3 and 'name="viewport"' in text
     assert "http" not in text and "<script" not in text and "The estimate is usable" in text
     page.write_text("mine")
     done = invoke(*command)
@@ -186,7 +174,9 @@ def test_an_estimate_without_bodies_is_reported_and_its_friction_written(
     monkeypatch.setattr(
         "symgen.identification.consistency.nearest_bodies.BodiesProgramme.nearest", lambda *_: None
     )
-    monkeypatch.setattr("symgen.identification.report.plots.encoded", lambda figure, kind: b"")
+    monkeypatch.setattr(
+        "symgen.identification.report.estimate_plots.encoded", lambda figure, kind: b""
+    )
     *_, path = log(tmp_path, friction)
     urdf, toml, out = tmp_path / "x.urdf", tmp_path / "x.toml", tmp_path / "o"
     asked = ["--friction", "viscous,coulomb", "--urdf", urdf, "--actuators-out", toml, "-o", out]

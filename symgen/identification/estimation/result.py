@@ -17,8 +17,7 @@ from symgen.identification.estimation.weighted_solve import (
     excitation,
     scaled_condition,
 )
-from symgen.identification.model.estimate import Channel, Estimate, Solution
-from symgen.identification.model.grouping import unidentified
+from symgen.identification.model.estimate import Channel, Estimate, Solution, unidentified
 from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings

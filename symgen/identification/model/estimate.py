@@ -1,5 +1,6 @@
 """Estimates: parameters with their uncertainty, and how base parameters come from standard ones."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -176,3 +177,18 @@ class Estimate:
         order = [*range(b, len(self.values)), *range(b)]
         triangle: Numbers = np.asarray(np.linalg.qr((self.factor / self.scale)[:, order], mode="r"))
         return np.asarray(triangle[len(order) - b :, len(order) - b :])
+
+
+def unidentified(mapping: BaseMapping, names: Sequence[str]) -> str:
+    """Some base parameters with what they consist of, for a message."""
+    groups = dict(zip(mapping.names, mapping.groupings, strict=True))
+    return ", ".join(
+        f"{name} ({short(groups[name])})" if groups.get(name, name) != name else name
+        for name in names
+    )
+
+
+def short(text: str, most: int = 46) -> str:
+    """The first terms of a sum of parameters, with six digits of its factors."""
+    text = re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda number: f"{float(number[0]):.6g}", text)
+    return text if len(text) <= most else text[: most - 4].rpartition(" ")[0] + " ..."

@@ -6,11 +6,10 @@ from pathlib import PurePath
 from typing import Any, Final
 
 import numpy as np
-from rich.markup import escape
 
 from symgen.identification.estimation.log_groups import LogFit
 from symgen.identification.model.estimate import Channel
-from symgen.inspection.report_tables import table
+from symgen.inspection.report_tables import ReportTable
 from symgen.numbers.types import Numbers
 
 FEWEST: Final = 3
@@ -51,26 +50,22 @@ def when(log: LogFit) -> str:
     return datetime.fromtimestamp(log.begin, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def drift_table(logs: Sequence[LogFit], channels: Sequence[Channel]) -> Any:
+def drift_table(logs: Sequence[LogFit], channels: Sequence[Channel]) -> ReportTable:
     """For each joint its offset and the change of offset and friction over the logs."""
     logs = in_order(logs)
     offsets = np.array([log.offsets for log in logs])
-    found = drifts(logs)
-    rows = table(
+    found, rows = drifts(logs), []
+    for j, channel in enumerate(channels):
+        numbers = [offsets[:, j].min(), offsets[:, j].max(), *(x[j] for x in found["offsets"])]
+        cells = ["" if np.isnan(x) else f"{x:.3g}" for x in numbers]
+        cells += ["" if np.isnan(x[j]) else f"{100 * x[j]:.2g} %" for x in found["friction"]]
+        rows.append([channel.name, channel.unit, *cells])
+    return ReportTable(
         f"{len(logs)} logs from {when(logs[0])} to {when(logs[-1])}",
         ["measured"],
         ["unit", "offset from", "to", "change", "std error", "friction change", "std error"],
+        rows,
     )
-    for j, channel in enumerate(channels):
-        numbers = [offsets[:, j].min(), offsets[:, j].max(), *(x[j] for x in found["offsets"])]
-        parts = [x[j] for x in found["friction"]]
-        rows.add_row(
-            escape(channel.name),
-            channel.unit,
-            *("" if np.isnan(x) else f"{x:.3g}" for x in numbers),
-            *("" if np.isnan(x) else f"{100 * x:.2g} %" for x in parts),
-        )
-    return rows
 
 
 def drift_data(logs: Sequence[LogFit], channels: Sequence[Channel]) -> dict[str, Any] | None:

@@ -23,10 +23,9 @@ from symgen.identification.prediction.predictors import (
     of_robot,
     predictor,
 )
-from symgen.identification.report.identification_tables import LISTING as IDENTIFICATION
-from symgen.identification.report.identification_tables import listed
-from symgen.identification.report.prediction_plots import pictures
-from symgen.identification.report.prediction_report import data
+from symgen.identification.report.identification_report import LISTING as IDENTIFICATION
+from symgen.identification.report.identification_report import listed
+from symgen.identification.report.prediction_report import data, pictures
 from symgen.jobs.job import Job
 from symgen.jobs.publish import publish
 from symgen.reading.assemble import LoadedRobot

@@ -1,85 +1,74 @@
-"""The report of ``symgen predict``, and ``symgen identify --validation``: a table, and data."""
+"""The report of ``symgen predict`` and ``symgen identify --validation``: tables, data, pictures."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
-from rich.markup import escape
-
 from symgen import __version__
 from symgen.identification.prediction.bearing_loads import LOADS, JointLoads
-from symgen.identification.prediction.prediction_errors import (
-    SLOW,
-    VIEWS,
-    ChannelErrors,
-    Prediction,
-    Share,
-)
-from symgen.inspection.report_tables import table
-from symgen.output import console
+from symgen.identification.prediction.prediction_errors import SLOW, VIEWS, Prediction
+from symgen.identification.report.panels import PNG, Strip, encoded, over_time, residuals
+from symgen.inspection.report_tables import Report, ReportTable
 from symgen.text import shown
 
-HEADS: Final = {
-    "all": "all rows",
-    "moving": "moving",
-    "filtered": "filtered",
-    "filtered_moving": "moving, filtered",
-}
+HEADS: Final = ("all rows", "moving", "filtered", "moving, filtered")
+"""Of VIEWS."""
 
 
-def on_terminal(prediction: Prediction) -> None:
-    """The errors of each channel in a table."""
-    out = console()
-    out.print(errors(prediction))
-    out.print(
+def report(prediction: Prediction) -> Report:
+    """The errors of each channel in a table, and the loads of the joints."""
+    sentence = (
         f"The errors are relative to the rms of the measured values. moving: faster than {SLOW:g} "
         "rad/s or m/s. filtered: measured and predicted values pass the filter of the velocities."
     )
-    if prediction.joints:
-        out.print(joint_loads(prediction.joints))
+    loads = [joint_loads(prediction.joints)] if prediction.joints else []
+    return Report([errors(prediction), sentence, *loads], data(prediction))
 
 
-def joint_loads(joints: Sequence[JointLoads]) -> Any:
+def joint_loads(joints: Sequence[JointLoads]) -> ReportTable:
     """The table of the loads of joints, the largest value and the root mean square of each."""
-    heads = [f"{name.replace('_', ' ')} ({unit})" for name, unit in LOADS.items()]
-    rows = table("Loads of the joints: largest, rms", ["joint"], heads)
+    rows = []
     for joint in joints:
         loads = (joint.loads.get(name) for name in LOADS)
-        rows.add_row(
-            escape(shown(joint.joint)),
-            *("" if x is None else f"{x.maximum:.4g}, {x.rms:.4g}" for x in loads),
-        )
-    return rows
+        cells = ("" if x is None else f"{x.maximum:.4g}, {x.rms:.4g}" for x in loads)
+        rows.append([shown(joint.joint), *cells])
+    heads = [f"{name.replace('_', ' ')} ({unit})" for name, unit in LOADS.items()]
+    return ReportTable("Loads of the joints: largest, rms", ["joint"], heads, rows)
 
 
-def errors(prediction: Prediction) -> Any:
+def errors(prediction: Prediction) -> ReportTable:
     """The table of errors."""
     name = shown(PurePath(prediction.reading.log.file).name)
     count = max((c.views["all"].rows for c in prediction.channels), default=0)
-    rows = table(
-        f"Prediction of {escape(name)}: {count}" + " held-out" * prediction.held_out + " rows",
-        ["measured"],
-        ["unit", "rms", "error", "bias", *HEADS.values()],
-    )
+    rows = []
     for c in prediction.channels:
-        all_rows = c.views["all"]
-        rows.add_row(
-            escape(c.name),
-            c.unit,
-            f"{all_rows.measured:.4g}",
-            f"{all_rows.error:.4g}",
-            f"{c.bias:+.2g}",
-            *(_part(c.views[view]) for view in HEADS),
-        )
-    return rows
-
-
-def _part(share: Share) -> str:
-    return "" if share.relative is None else f"{100 * share.relative:.2f} %"
+        share, parts = c.views["all"], (c.views[view].relative for view in VIEWS)
+        cells = ("" if part is None else f"{100 * part:.2f} %" for part in parts)
+        first = f"{share.measured:.4g}", f"{share.error:.4g}", f"{c.bias:+.2g}"
+        rows.append([c.name, c.unit, *first, *cells])
+    return ReportTable(
+        f"Prediction of {name}: {count}" + " held-out" * prediction.held_out + " rows",
+        ["measured"],
+        ["unit", "rms", "error", "bias", *HEADS],
+        rows,
+    )
 
 
 def data(prediction: Prediction) -> dict[str, Any]:
     """The errors, for JSON (documented in docs/reference/identification.md)."""
+    channels = [
+        {"name": c.name, "unit": c.unit, "bias": c.bias}
+        | {
+            view: {
+                "rows": share.rows,
+                "measured_rms": share.measured,
+                "error_rms": share.error,
+                "relative": share.relative,
+            }
+            for view, share in c.views.items()
+        }
+        for c in prediction.channels
+    ]
     loads = {
         row.joint: {name: {"maximum": x.maximum, "rms": x.rms} for name, x in row.loads.items()}
         for row in prediction.joints
@@ -89,19 +78,20 @@ def data(prediction: Prediction) -> dict[str, Any]:
         "generator": f"symgen {__version__}",
         "log": PurePath(prediction.reading.log.file).name,
         "rows": prediction.reading.survey.usable,
-        "channels": [_channel(c) for c in prediction.channels],
+        "channels": channels,
     } | ({"joints": loads} if loads else {})
 
 
-def _channel(c: ChannelErrors) -> dict[str, Any]:
-    views = {view: _share(c.views[view]) for view in VIEWS}
-    return {"name": c.name, "unit": c.unit, "bias": c.bias, **views}
-
-
-def _share(share: Share) -> dict[str, Any]:
-    return {
-        "rows": share.rows,
-        "measured_rms": share.measured,
-        "error_rms": share.error,
-        "relative": share.relative,
+def pictures(prediction: Prediction, kind: str = PNG) -> dict[str, bytes]:
+    """Pictures of a kind by the names of their files. Raises SymgenError where matplotlib is
+    missing."""
+    strips = []
+    for j, channel in enumerate(prediction.channels):
+        share = channel.views["filtered"].relative or channel.views["all"].relative
+        label = "" if share is None else f"error {100 * share:.1f} %"
+        strips.append(Strip(j, channel.name, channel.unit, label))
+    figures = {
+        "predicted": over_time(prediction.points, strips),
+        "residuals": residuals(prediction.points, strips),
     }
+    return {f"{name}.{kind}": encoded(figure, kind) for name, figure in figures.items()}

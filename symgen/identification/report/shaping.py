@@ -15,7 +15,7 @@ from symgen.identification.consistency.payload_estimate import Payload, check_li
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import standard_parameters
-from symgen.identification.report.identification_page import PAGE, page
+from symgen.identification.report.identification_report import PAGE, page
 from symgen.identification.report.inertials import with_inertials
 from symgen.identification.report.model_file import (
     BEGIN,

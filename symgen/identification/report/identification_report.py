@@ -1,0 +1,243 @@
+"""The report of ``symgen identify``: tables on a terminal, the data of identification.json, and one
+self-contained page with the same tables and pictures."""
+
+import base64
+import hashlib
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, Final
+
+from symgen import __version__
+from symgen.identification.estimation.run import Identified
+from symgen.identification.model.estimate import Channel, Estimate, short
+from symgen.identification.report.drift_report import drift_data, drift_table
+from symgen.identification.report.estimate_plots import pictures
+from symgen.identification.report.prediction_report import data as predicted
+from symgen.identification.report.prediction_report import errors
+from symgen.inspection.report_tables import Report, ReportTable, StyledText
+from symgen.jobs.publish import Mark, holding
+from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.render import render
+from symgen.text import shown
+
+LISTING: Final = "identification.json"
+
+
+def report(
+    identified: Identified, lines: Sequence[str] = (), data: Mapping[str, Any] | None = None
+) -> Report:
+    """Channels and parameters in tables, then what holds for all, with further `lines` and data
+    (documented in docs/reference/identification.md)."""
+    estimate = identified.estimate
+    sentence = (
+        f"The condition number of the regressor is {estimate.scaled_condition:.4g} with columns "
+        f"scaled to unit length and {estimate.condition:.4g} without scaling."
+    )
+    more = (StyledText(line, whole=True) for line in lines)
+    return Report([*tables(identified), sentence, *more], {**_data(identified), **(data or {})})
+
+
+def tables(identified: Identified) -> Iterator[ReportTable]:
+    """Errors of the channels, of a prediction and over several logs, and parameters."""
+    estimate = identified.estimate
+    yield _channels(identified)
+    if identified.prediction is not None:
+        yield errors(identified.prediction)
+    if identified.logs:
+        yield drift_table(identified.logs, estimate.channels)
+    yield _parameters(estimate)
+    if estimate.standard is not None:
+        yield ReportTable(
+            "Standard parameters (the prior determines what the log does not)",
+            ["body"],
+            PARAMETER_NAMES,
+            [
+                (name, *(f"{x:.4g}" for x in ten.values()))
+                for name, ten in estimate.mapping.by_body(estimate.standard).items()
+            ],
+        )
+
+
+def _channels(identified: Identified) -> ReportTable:
+    channels = identified.estimate.channels
+    rows = []
+    for c in channels:
+        after = c.validation_residual, c.validation_measured
+        rows.append(
+            (
+                c.name,
+                c.unit,
+                f"{c.measured:.4g}",
+                f"{c.residual:.4g}",
+                _part(c.residual, c.measured),
+                "" if after[0] is None else f"{after[0]:.4g}",
+                _part(*after),
+            )
+        )
+    return ReportTable(
+        f"Errors of {identified.estimate.mapping.model.name}: {identified.rows} rows, "
+        f"{channels[0].rows} rows for the estimate, {channels[0].validation_rows} for validation",
+        ["measured"],
+        ["unit", "rms", "residual", "relative", "validation residual", "relative"],
+        rows,
+    )
+
+
+def _part(residual: float | None, measured: float | None) -> str:
+    return "" if residual is None or not measured else f"{100 * residual / measured:.2f} %"
+
+
+def _columns(estimate: Estimate) -> Iterator[tuple[Any, ...]]:
+    """Of each parameter its name, shape parameters, link and grouping (None of friction), value,
+    standard and naive error, and prior."""
+    none = [None] * len(estimate.friction)
+    return zip(
+        estimate.names,
+        [{}] * len(estimate.mapping) + [dict(shape) for shape in estimate.shapes],
+        [*estimate.mapping.links, *none],
+        [*estimate.mapping.groupings, *none],
+        estimate.values.tolist(),
+        estimate.standard_errors.tolist(),
+        estimate.naive_errors.tolist(),
+        estimate.prior_values.tolist(),
+        strict=True,
+    )
+
+
+def _parameters(estimate: Estimate) -> ReportTable:
+    rows = [
+        (
+            name + (f" ({', '.join(f'{k} {v:.3g}' for k, v in shape.items())})" if shape else ""),
+            link or "",
+            short(group or ""),
+            f"{x:.6g}",
+            f"{error:.2g}",
+            f"{naive:.2g}",
+            _percent(error / abs(x)) if x else "",
+            f"{prior:.6g}",
+            f"{(x - prior) / error:+.1f} σ",
+        )
+        for name, shape, link, group, x, error, naive, prior in _columns(estimate)
+    ]
+    return ReportTable(
+        f"Parameters: {len(estimate.names)}",
+        ["parameter", "link", "definition"],
+        ["estimate", "std error", "naive", "relative", "prior", "difference"],
+        rows,
+    )
+
+
+def _percent(part: float) -> str:
+    """A part in percent, with two digits and without a power of ten."""
+    return f"{100 * part:.2g} %" if 100 * part < 99.5 else f"{100 * part:,.0f} %"
+
+
+# -- data ------------------------------------------------------------------------------------------
+
+
+def _data(identified: Identified) -> dict[str, Any]:
+    estimate, mapping = identified.estimate, identified.estimate.mapping
+    derivation, standard = identified.reading.derivation, estimate.standard
+    errors_of_standard, first = estimate.standard_errors_of_standard, 10 * len(mapping.bodies)
+    return {
+        "format": 1,
+        "generator": f"symgen {__version__}",
+        "robot": mapping.model.name,
+        "log": {
+            "file": PurePath(identified.reading.log.file).name,
+            "rows": identified.rows,
+            "step": identified.reading.step,
+        },
+        "sensor": identified.settings.sensor,
+        "window": 2 * derivation.half + 1 if derivation else None,
+        "condition_number": _finite(estimate.condition),
+        "scaled_condition_number": _finite(estimate.scaled_condition),
+        "channels": [_channel(c) for c in estimate.channels],
+        "parameters": {
+            name: {
+                "link": link,
+                "grouping": group,
+                "estimate": x,
+                "standard_error": error,
+                "naive_error": naive,
+                "shape": shape,
+                "prior": prior,
+            }
+            for name, shape, link, group, x, error, naive, prior in _columns(estimate)
+        },
+        "fleet": drift_data(identified.logs, estimate.channels),
+        "factor": estimate.factor.tolist(),
+        "bodies": None if standard is None else mapping.by_body(standard),
+        "rotors": None
+        if standard is None
+        else dict(zip(mapping.standard[first:], standard[first:].tolist(), strict=True)),
+        "standard_errors": None
+        if errors_of_standard is None
+        else dict(zip(mapping.standard, errors_of_standard.tolist(), strict=True)),
+        "validation": None if identified.prediction is None else predicted(identified.prediction),
+        "notes": list(identified.notes),
+    }
+
+
+def _finite(x: float) -> float | None:
+    return x if math.isfinite(x) else None
+
+
+def _channel(c: Channel) -> dict[str, Any]:
+    return {
+        "name": c.name,
+        "unit": c.unit,
+        "rows": c.rows,
+        "deviation": c.deviation,
+        "measured_rms": c.measured,
+        "residual_rms": c.residual,
+        "validation_rows": c.validation_rows,
+        "validation_measured_rms": c.validation_measured,
+        "validation_residual_rms": c.validation_residual,
+    }
+
+
+def listed(data: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
+    """The data with the SHA-256 of the files beside it, by which the next run knows them."""
+    return {
+        **data,
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+    }
+
+
+# -- page ------------------------------------------------------------------------------------------
+
+PAGE: Final[Mark] = holding(
+    "symgen identify", b"<!doctype html>", b'<meta name="generator" content="symgen identify">'
+)
+"""By which the next run knows a page that it may replace."""
+NOTE: Final = re.compile(": (?:note|warning): ")
+"""What ends the name of the file in a note."""
+
+
+def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[str, ...]) -> str:
+    """One HTML file that needs nothing else. It begins with the `summary` of the verdict, in red if
+    the estimate is `refuted`, and the `warnings`."""
+    reading = identified.reading
+    texts = [note for note in identified.notes if note not in reading.doubts]
+    drawn = {name: base64.b64encode(x).decode() for name, x in pictures(identified).items()}
+    return render(
+        "html/identify.html.jinja",
+        robot=shown(identified.estimate.mapping.model.name),
+        log=shown(PurePath(reading.log.file).name),
+        version=__version__,
+        method=identified.settings.loss,
+        summary=summary,
+        refuted=refuted,
+        warnings=warnings,
+        notes=[shown(NOTE.split(text, maxsplit=1)[-1], 1000) for text in texts],
+        rows=reading.survey.rows,
+        used=reading.plan.samples,
+        rate=1 / reading.step,
+        condition=identified.estimate.condition,
+        scaled=identified.estimate.scaled_condition,
+        tables="".join(table.html() for table in tables(identified)),
+        pictures=drawn,
+    )
