@@ -110,7 +110,7 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
     """
     from symgen.cli.progress import progress
     from symgen.identification.excitation.optimizer import excite as excited
-    from symgen.identification.report.excite_report import csv, data, on_terminal, picture, targets
+    from symgen.identification.report.excite_report import csv, picture, report, targets
     from symgen.jobs.publish import write_files
 
     with progress() as tell:
@@ -123,12 +123,10 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
             tell("drawing the plot")
             files[target] = picture(excitation, target)
         write_files(files)
-    if as_json:
-        output.say(output.as_json(data(excitation, [target.path for target in files])))
-        return
-    on_terminal(excitation)
-    for target in files:
-        output.say(f"wrote {target.path}")
+    paths = [target.path for target in files]
+    report(excitation, paths).print(as_json)
+    for path in [] if as_json else paths:
+        output.say(f"wrote {path}")
 
 
 def task(file: str, options: dict[str, Any]) -> "ExcitationTask":

@@ -38,21 +38,19 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     symgen log motion.csv
     symgen log motion.csv --robot robots/ur5.urdf --column q=actual_q_{} --unit q=deg --plot log.png
     """
-    from symgen.identification.report import log_plots, log_report
+    from symgen.identification.report import log_report
+    from symgen.inspection.pictures import picture_target
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
     wanted = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})
-    target = None if plot is None else log_plots.target(plot, log)
+    target = None if plot is None else picture_target("--plot", plot, "symgen log", [log])
     with progress() as tell:
         model = None if robot is None else Job.of(robot, **options).load().model
         look = log_report.looked_at(log, wanted, model, tell)
         if target is not None:
             tell("drawing the plot")
-            write_files({target: log_plots.picture(look, target)})
+            write_files({target: log_report.picture(look, target)})
     for note in look.reading.notes:
         output.say(note, error=True)
-    if as_json:
-        output.say(output.as_json(log_report.data(look)))
-    else:
-        log_report.on_terminal(look)
+    log_report.report(look).print(as_json)

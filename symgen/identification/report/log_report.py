@@ -6,20 +6,24 @@ from pathlib import PurePath
 from typing import Any, Final
 
 import numpy as np
-from rich.markup import escape
 
 from symgen import __version__
 from symgen.identification.data.column_map import LogColumn, Map, NeededColumns
 from symgen.identification.data.column_mapping import guessed
+from symgen.identification.data.column_statistics import ColumnStatistics
 from symgen.identification.data.dataset import Progress, Reading, look
+from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import Samples
-from symgen.inspection.report_tables import table
+from symgen.identification.report.motion_plots import Curve, motion_figure
+from symgen.inspection.pictures import drawn
+from symgen.inspection.report_tables import Report, ReportTable
+from symgen.jobs.publish import OutputFile
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
-from symgen.output import console
+from symgen.text import shown
 
 STILL: Final = 3.0
 """A joint stands still where its speed is within so many deviations of its noise,"""
@@ -31,50 +35,29 @@ POINTS: Final = 1500
 
 @dataclass
 class MotionStatistics:
-    """Statistics of the samples of a log, joint by joint: extremes of position, speed and
-    acceleration (n), how many stand still (n), how many were measured, least, greatest and root
-    mean square of what was (c), and a thinned series for pictures."""
+    """Statistics of the samples of a log: of positions, velocities, accelerations and what was
+    measured, how many samples stand still (n), and a thinned series for pictures."""
 
     total: int
     count: int = 0
-    low: Numbers = field(default_factory=lambda: np.zeros(0))
-    high: Numbers = field(default_factory=lambda: np.zeros(0))
-    speed: Numbers = field(default_factory=lambda: np.zeros(0))
-    acceleration: Numbers = field(default_factory=lambda: np.zeros(0))
-    still: Numbers = field(default_factory=lambda: np.zeros(0))
-    least: Numbers = field(default_factory=lambda: np.zeros(0))
-    most: Numbers = field(default_factory=lambda: np.zeros(0))
-    squares: Numbers = field(default_factory=lambda: np.zeros(0))
-    measured: Numbers = field(default_factory=lambda: np.zeros(0))
+    q: ColumnStatistics = field(default_factory=ColumnStatistics)
+    qd: ColumnStatistics = field(default_factory=ColumnStatistics)
+    qdd: ColumnStatistics = field(default_factory=ColumnStatistics)
+    measured: ColumnStatistics = field(default_factory=ColumnStatistics)
+    still: Numbers | int = 0
     thin: list[tuple[Numbers, Numbers, Numbers, Numbers]] = field(default_factory=list)
 
     def add(self, samples: Samples) -> None:
         """Takes samples into account."""
-        y, usable, is_first = samples.measured, samples.usable, self.count == 0
-        extremes = (
-            ("low", samples.q.min(0), np.minimum),
-            ("high", samples.q.max(0), np.maximum),
-            ("speed", np.abs(samples.qd).max(0), np.maximum),
-            ("acceleration", np.abs(samples.qdd).max(0), np.maximum),
-            ("least", y.min(0, initial=np.inf, where=usable), np.minimum),
-            ("most", y.max(0, initial=-np.inf, where=usable), np.maximum),
-        )
-        for name, new, worse in extremes:
-            setattr(self, name, new if is_first else worse(getattr(self, name), new))
-        slow = np.maximum(STILL * samples.noise, SLOW * self.speed)
-        standing = (np.abs(samples.qd) <= slow).sum(0)
-        self.still = standing if is_first else self.still + standing
-        self.squares = (y**2).sum(0) if is_first else self.squares + (y**2).sum(0)
-        self.measured = usable.sum(0) if is_first else self.measured + usable.sum(0)
+        for name in ("q", "qd", "qdd"):
+            getattr(self, name).add(getattr(samples, name))
+        self.measured.add(samples.measured, samples.usable)
+        slow = np.maximum(STILL * samples.noise, SLOW * self.qd.largest)
+        self.still = self.still + (np.abs(samples.qd) <= slow).sum(0)
         self.count += len(samples)
         sampled = slice(None, None, max(self.total // POINTS, 1))
-        drawn = np.where(usable, y, np.nan)[sampled]
+        drawn = np.where(samples.usable, samples.measured, np.nan)[sampled]
         self.thin.append((samples.t[sampled], samples.q[sampled], samples.qd[sampled], drawn))
-
-    @property
-    def rms(self) -> Numbers:
-        """Of what was measured (c)."""
-        return np.asarray(np.sqrt(self.squares / np.maximum(self.measured, 1)))
 
 
 @dataclass(frozen=True)
@@ -106,15 +89,14 @@ def looked_at(
     return Looked(reading, motion, wanted.velocities, wanted.position_units, limits)
 
 
-# -- on a terminal ---------------------------------------------------------------------------------
+# -- report ----------------------------------------------------------------------------------------
 
 
-def on_terminal(looked: Looked) -> None:
-    """Prints what was understood, and the motion of each joint."""
-    out, reading = console(), looked.reading
-    for line in lines(reading):
-        out.print(escape(line))
-    listed = table(
+def report(looked: Looked) -> Report:
+    """What was understood, and the motion of each joint (the data are documented in
+    docs/reference/identification.md)."""
+    rows = [*_rows(looked)]
+    table = ReportTable(
         f"Motion and forces in {looked.motion.count} samples",
         ["joint", "position", "velocity", "force"],
         [
@@ -129,11 +111,9 @@ def on_terminal(looked: Looked) -> None:
             "rms",
             "max",
         ],
+        rows,
     )
-    for row in _rows(looked):
-        listed.add_row(*map(escape, row))
-    if looked.motion.count:
-        out.print(listed)
+    return Report([*lines(looked.reading), *([table] if rows else [])], data(looked))
 
 
 def lines(reading: Reading) -> Iterator[str]:
@@ -171,6 +151,7 @@ def _rows(looked: Looked) -> Iterator[list[str]]:
     if not motion.count:
         return
     forces = [*layout.measured, *[None] * len(looked.joints)]
+    (low, high), speeds, accelerations = motion.q.ends, motion.qd.largest, motion.qdd.largest
     for k, (joint, limits) in enumerate(zip(looked.joints, looked.limits, strict=True)):
         column, unit = forces[k], looked.units[k]
         yield [
@@ -178,16 +159,16 @@ def _rows(looked: Looked) -> Iterator[list[str]]:
             _of_column(layout.q, k, unit),
             _of_column(layout.qd, k, f"{unit}/s"),
             "" if column is None else f"{column.name} ({column.unit})",
-            f"{motion.low[k]:.4g}",
-            f"{motion.high[k]:.4g}",
+            f"{low[k]:.4g}",
+            f"{high[k]:.4g}",
             _range(limits),
-            f"{motion.speed[k]:.4g}",
+            f"{speeds[k]:.4g}",
             f"{limits.velocity:.4g}" if limits and limits.velocity else "",
-            f"{motion.acceleration[k]:.4g}",
+            f"{accelerations[k]:.4g}",
             f"{looked.reading.noise[k]:.2g}",
-            f"{100 * motion.still[k] / motion.count:.3g} %",
-            "" if column is None else f"{motion.rms[k]:.4g}",
-            "" if column is None else f"{max(abs(motion.least[k]), abs(motion.most[k])):.4g}",
+            f"{100 * np.atleast_1d(motion.still)[k] / motion.count:.3g} %",
+            "" if column is None else f"{motion.measured.rms[k]:.4g}",
+            "" if column is None else f"{motion.measured.largest[k]:.4g}",
         ]
 
 
@@ -205,7 +186,7 @@ def _range(limits: Limits | None) -> str:
 
 
 def data(looked: Looked) -> dict[str, Any]:
-    """Everything that was understood, for JSON (documented in docs/reference/identification.md)."""
+    """Everything that was understood."""
     reading, motion = looked.reading, looked.motion
     survey, layout, derivation = reading.survey, reading.layout, reading.derivation
     return {
@@ -243,16 +224,41 @@ def _joint(looked: Looked, k: int) -> dict[str, Any]:
         "columns": columns,
         "factors": {name: group[k].factor for name, group in groups.items() if k < len(group)},
         "unit": looked.units[k],
-        "range": [float(motion.low[k]), float(motion.high[k])],
-        "speed": float(motion.speed[k]),
-        "acceleration": float(motion.acceleration[k]),
+        "range": [float(end[k]) for end in motion.q.ends],
+        "speed": float(motion.qd.largest[k]),
+        "acceleration": float(motion.qdd.largest[k]),
         "velocity_noise": float(looked.reading.noise[k]),
-        "still": float(motion.still[k] / motion.count),
+        "still": float(np.atleast_1d(motion.still)[k] / motion.count),
     }
     if k < len(layout.measured):
         row["force"] = {
             "unit": layout.measured[k].unit,
-            "range": [float(motion.least[k]), float(motion.most[k])],
-            "rms": float(motion.rms[k]),
+            "range": [float(end[k]) for end in motion.measured.ends],
+            "rms": float(motion.measured.rms[k]),
         }
     return row
+
+
+# -- picture ---------------------------------------------------------------------------------------
+
+
+def picture(looked: Looked, target: OutputFile) -> bytes:
+    """Position, velocity and force of each joint over time. Raises LogError."""
+    if not looked.motion.thin:
+        raise LogError(
+            shown(looked.reading.log.file),
+            "the log has no segment without gaps that is long enough for a plot",
+        )
+    t, q, qd, measured = (np.concatenate(x) for x in zip(*looked.motion.thin, strict=True))
+    rows = []
+    for k, (name, unit) in enumerate(zip(looked.joints, looked.units, strict=True)):
+        limits = looked.limits[k] or Limits()
+        speed = (limits.velocity, -limits.velocity) if limits.velocity else ()
+        curves = [
+            Curve(f"{name}: position ({unit})", q[:, k], (limits.lower, limits.upper)),
+            Curve(f"{name}: velocity ({unit}/s)", qd[:, k], speed),
+        ]
+        for column in looked.reading.layout.measured[k : k + 1]:
+            curves.append(Curve(f"{name}: {column.name} ({column.unit})", measured[:, k]))
+        rows.append(curves)
+    return drawn(motion_figure(t, rows), target, 110)
