@@ -46,8 +46,8 @@ def predict(
     """Predict the joint forces of a log and report the error.
 
     The model is the robot's file with friction, springs and rotors of --actuators, or the estimate
-    of --estimate: a model.toml, an identification.json, or the folder that symgen identify -o
-    wrote. LOG is a log as for symgen identify.
+    of --estimate: a model.toml, or the folder that symgen identify -o wrote. LOG is a log as for
+    symgen identify.
 
     \b
     symgen predict robots/ur5.urdf log.csv

@@ -98,7 +98,7 @@ def test_an_estimate_of_the_robot_held_otherwise_is_refused(tmp_path, measured):
     held = ("--lock", "j1=0.3"), ("--lock", "j1=0.5")
     options = ("--full", "--friction", "viscous,coulomb", "-o", tmp_path / "made")
     assert invoke("identify", *measured, *held[0], *options).exit_code == 0
-    stored = tmp_path / "made" / "identification.json"
+    stored = tmp_path / "made" / "model.toml"
     same, other = (invoke("predict", *measured, *x, "--estimate", stored) for x in held)
     assert same.exit_code == 0, same.output
     assert other.exit_code == 2 and "has another definition than for this robot" in other.stderr
