@@ -154,7 +154,7 @@ def look(
         check_step(log, clock.step)
     gap = max(GAP * clock.step, GAP_PART * derivation.reach) if derivation else np.inf
     source = Rows(log, columns, clock, gap)
-    quaternions = coupling_of(model).quaternions if model else []
+    quaternions = quaternions_of(model) if model else []
     looked = survey(source, partial(check_quaternions, log, columns.q, quaternions))
     _check_there(log, looked)
     check_units(log, columns, looked, _limits(model, options))

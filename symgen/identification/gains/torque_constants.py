@@ -29,7 +29,6 @@ from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
 from symgen.jobs.job import Job
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown

@@ -28,7 +28,6 @@ from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.joint_forces import FRICTION, SPRINGS
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
-from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions

@@ -21,7 +21,6 @@ from symgen.inspection.pictures import drawn
 from symgen.inspection.report_tables import Report, ReportTable
 from symgen.jobs.publish import OutputFile
 from symgen.mechanics.model import Limits, RigidBodyModel
-from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
