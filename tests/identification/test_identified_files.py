@@ -161,7 +161,9 @@ def test_a_robot_that_is_not_ours_is_not_overwritten(tmp_path, log):
 def test_report_and_robot_are_written_together_or_not_at_all(
     tmp_path, log, monkeypatch, urdf, said
 ):
-    monkeypatch.setattr("symgen.identification.report.estimate_plots.encoded", lambda figure, kind: b"")
+    monkeypatch.setattr(
+        "symgen.identification.report.estimate_plots.encoded", lambda figure, kind: b""
+    )
     (tmp_path / "log").write_text("no folder")
     arguments = ["identify", robot_file("scara"), str(log[0]), "-o", str(tmp_path / "out")]
     arguments.append("--force")  # the log has a payload that the robot file lacks
