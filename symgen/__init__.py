@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from symgen.reading.assemble import load
     from symgen.reading.builder import Builder
     from symgen.reading.denavit_hartenberg import DH, dh_builder
-    from symgen.reading.examples import example
+    from symgen.reading.sources import example
     from symgen.robot.linearization import linearize
     from symgen.robot.robot import Robot, from_dh
 
@@ -61,7 +61,7 @@ _WHERE = {
     "Builder": "symgen.reading.builder",
     "DH": "symgen.reading.denavit_hartenberg",
     "dh_builder": "symgen.reading.denavit_hartenberg",
-    "example": "symgen.reading.examples",
+    "example": "symgen.reading.sources",
     "Robot": "symgen.robot.robot",
     "from_dh": "symgen.robot.robot",
     "linearize": "symgen.robot.linearization",

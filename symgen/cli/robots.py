@@ -7,7 +7,7 @@ import click
 from symgen.cli.completion import naming
 from symgen.cli.help import command
 from symgen.cli.options import JSON, out, with_options
-from symgen.reading.examples import example, examples
+from symgen.reading.sources import example, examples
 
 
 @command()

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
-from symgen.reading.inertia_tensors import repair_inertias
+from symgen.reading.description_changes import repair_inertias, rerooted
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
-from symgen.reading.rerooting import rerooted
 from symgen.reading.sources import RobotSource, describe
 from symgen.reading.subtree import extract_subtree
 from symgen.reading.urdf.urdf_writer import urdf_bytes
@@ -25,9 +24,9 @@ def convert(
 ) -> tuple[Notice, ...]:
     """Write the robot of a `source` to a new URDF file `out`. With `root` and `tip`, only the part
     from link `root` out to link `tip` is written; `reroot` is the link that becomes the root of
-    that part (`symgen.reading.rerooting`). `repair` repairs impossible inertias
-    (`symgen.reading.inertia_tensors`). Returns the notices of reading and of properties that URDF
-    cannot represent. Raises SymgenError; then nothing is written."""
+    that part, `repair` repairs impossible inertias (`symgen.reading.description_changes`). Returns
+    the notices of reading and of properties that URDF cannot represent. Raises SymgenError; then
+    nothing is written."""
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: the name of a URDF file must end in .urdf")
     robot = repair_inertias(describe(source, options), repair)

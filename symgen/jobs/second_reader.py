@@ -32,7 +32,7 @@ from symgen.numbers.operations import tanh
 from symgen.numbers.types import Numbers
 from symgen.options import rows
 from symgen.reading.sources import read
-from symgen.reading.xacro.expansion import needs_expansion
+from symgen.reading.xacro_expansion import needs_expansion
 from symgen.reading.xml_reader import parsed
 from symgen.reading.xml_text import file_bytes
 from symgen.text import quoted, shown

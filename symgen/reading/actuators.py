@@ -1,5 +1,5 @@
-"""Drives of the joints: rotors and friction from a file of actuators, rotors and reductions from a
-URDF's tags.
+"""Drives of the joints: rotors and friction from a file of actuators, which also has the fluids
+around links, rotors and reductions from a URDF's tags.
 
 A URDF says it in ``<transmission>``: Drake's ``<drake:rotor_inertia value="..."/>`` and
 ``<drake:gear_ratio .../>`` in ``<actuator>`` (its documentation of URDF; a ratio is 1 where it is
@@ -13,7 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from symgen.errors import Notice
-from symgen.mechanics.fluid import LinkFluid
+from symgen.mechanics.fluid import (
+    SIX,
+    TRIANGLE,
+    LinkFluid,
+    diagonal_matrix,
+    quadratic_terms,
+    triangle,
+)
 from symgen.mechanics.joint_forces import FRICTION_WIDTH, LAWS, SHAPE_PARAMETERS
 from symgen.mechanics.model import JOINT_FIELDS, Joint, Rotor, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER
@@ -21,7 +28,6 @@ from symgen.mechanics.pose import Triple
 from symgen.numbers.decimals import norm
 from symgen.reading import toml_reader
 from symgen.reading.description import JointElement, RobotDescription
-from symgen.reading.fluid_table import of_links
 from symgen.reading.joint_kinds import (
     FIXED,
     from_table,
@@ -31,7 +37,70 @@ from symgen.reading.joint_kinds import (
     springs_are_linear,
 )
 from symgen.reading.toml_reader import Table
-from symgen.text import quoted, shown
+from symgen.text import quoted
+
+FLUID_KEYS: Final = (
+    *("density", "volume", "centre_of_buoyancy", "added_mass"),
+    *("linear_drag", "quadratic_drag", "current"),
+)
+
+
+def of_links(table: Table, names: Collection[str]) -> dict[str, tuple[LinkFluid, ...]]:
+    """The fluid of each link of a table ``[links]``. Raises RobotError."""
+    table.only(names, "link")
+    return {name: (_fluid(table.table(name)),) for name in table.data}
+
+
+def _fluid(row: Table) -> LinkFluid:
+    row.only(FLUID_KEYS)
+    density, volume = row.number("density", 0.0), row.number("volume", 0.0)
+    if volume and density is None:
+        raise row.error("volume", "needs density (kg/m^3), as in density = 1000.0")
+    linear, quadratic = _drag(row, "linear_drag"), _drag(row, "quadratic_drag")
+    return LinkFluid(
+        (density or 0.0) * (volume or 0.0),
+        row.triple("centre_of_buoyancy") or (0.0, 0.0, 0.0),
+        _added_mass(row),
+        linear,
+        quadratic_terms([quadratic[SIX * i : SIX * i + SIX] for i in range(SIX)]),
+        row.triple("current") or (0.0, 0.0, 0.0),
+    )
+
+
+def _drag(row: Table, key: str) -> tuple[float, ...]:
+    """A matrix of drag from its diagonal, which is not negative, or from all of it."""
+    if key not in row.data:
+        return (0.0,) * SIX**2
+    values = row.numbers(key)
+    if len(values) == SIX:
+        return diagonal_matrix(row.numbers(key, 0.0))
+    if len(values) != SIX**2:
+        raise row.error(
+            key, f"has {len(values)} numbers; give the diagonal (6) or the matrix row by row (36)"
+        )
+    return tuple(values)
+
+
+def _added_mass(row: Table) -> tuple[float, ...]:
+    """The upper triangle of M_A from its diagonal, its upper triangle or all of it."""
+    if "added_mass" not in row.data:
+        return (0.0,) * TRIANGLE
+    values = row.numbers("added_mass")
+    if len(values) == SIX:
+        return tuple(values[i] if i == j else 0.0 for i, j in triangle())
+    if len(values) == TRIANGLE:
+        return tuple(values)
+    if len(values) != SIX * SIX:
+        raise row.error(
+            "added_mass",
+            f"has {len(values)} numbers; give the diagonal (6), the upper triangle row by row (21) "
+            "or the matrix (36)",
+        )
+    for i, j in triangle():
+        if values[SIX * i + j] != values[SIX * j + i]:
+            raise row.error("added_mass", f"is not symmetric at row {i + 1}, column {j + 1}")
+    return tuple(values[SIX * i + j] for i, j in triangle())
+
 
 Constants = Mapping[str, Any]
 """The constants of a drive by key of `KEYS`; a key is missing where no file gives it.
@@ -72,7 +141,7 @@ class SharedMotor:
 
 
 ESTIMATE_TABLES: Final = ("estimate", "base_parameters", "groupings", "channels")
-"""The tables of a model file (`symgen.reading.estimate_file`), which is an actuator file too."""
+"""The tables of a model file (`symgen.reading.assemble`), which is an actuator file too."""
 
 
 def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> "Drives":
@@ -275,7 +344,7 @@ class Drives:
                 "note",
                 "does not move, so its rotor is ignored",
                 joint.line,
-                f"joint '{shown(joint.name)}'",
+                joint.label,
                 summary="rotors of {count} joints that do not move are ignored ({elements})",
             )
             for joint in robot.joints

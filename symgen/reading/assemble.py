@@ -1,23 +1,36 @@
 """From a file to the `RigidBodyModel` that is compiled: a subtree is selected, joints are locked,
 and every link is assigned to the body that it moves with. `symgen.mechanics.parameters` sums the
-inertias of the links of a body."""
+inertias of the links of a body.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+A motor's angle is a linear function of coordinates of joints, θ = A q + a, by a transmission or by
+the gear ratio of a joint. Where the coordinates are those of joints, the rotor of a motor that
+several joints turn is a body that follows them; where they are those of actuators, the joints
+follow the motors, q = A⁻¹ (θ - a). Torques of motors are those that do the same work."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
 
 from symgen.errors import Notice, OptionError, SourceLocation
-from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.base_parameters import BaseParameters, base_parameters, is_same_sum
+from symgen.mechanics.independence import independent_columns
+from symgen.mechanics.model import Body, RigidBodyModel
+from symgen.mechanics.parameters import lump_links
+from symgen.numbers.scalar import dot
+from symgen.numbers.types import Numbers
 from symgen.options import Choices
-from symgen.reading.actuators import drives_of, undriven
-from symgen.reading.bodies_from_joints import joint_pose, model_of
+from symgen.reading.actuators import Drives, SharedMotor, drives_of, undriven
+from symgen.reading.bodies_from_joints import MotorBody, joint_pose, model_of
 from symgen.reading.closed_loop_joints import notices_on_loops
-from symgen.reading.estimate_file import with_estimate
-from symgen.reading.inertia_tensors import repair_inertias
+from symgen.reading.description import LinearFunction, Mimic, Motor, Transmission, with_mimics
+from symgen.reading.description_changes import check_rotors, path_to_root, repair_inertias, rerooted
 from symgen.reading.joint_couplings import with_couplings
+from symgen.reading.joint_kinds import has_one_coordinate
 from symgen.reading.loop_options import check_independent, with_loop_options
-from symgen.reading.motors import motors_of
 from symgen.reading.options import GROUPS, RobotOptions, SourceOptions
 from symgen.reading.plausibility import (
     check_armatures,
@@ -26,7 +39,6 @@ from symgen.reading.plausibility import (
     notices_on_selection,
     notices_on_values,
 )
-from symgen.reading.rerooting import check_rotors, path_to_root, rerooted
 from symgen.reading.rotations import RightAngle, RightAngleSnapper
 from symgen.reading.sources import RobotSource, describe, name_of
 from symgen.reading.subtree import (
@@ -38,6 +50,231 @@ from symgen.reading.subtree import (
     with_kept_joints,
     with_turned_currents,
 )
+from symgen.reading.toml_reader import Table
+from symgen.text import quoted, shown
+
+# -- the model file of an estimate ----------------------------------------------------------------
+
+
+def with_estimate(
+    model: RigidBodyModel, root: Table, sha256: str
+) -> tuple[RigidBodyModel, tuple[Notice, ...]]:
+    """The model with the base parameters of a model file of ``symgen identify``, and a warning if
+    the robot file, with the digest `sha256`, has changed since the estimate.
+
+    Any parameters of links with the same base parameters (Gautier & Khalil, T-RA 1990) have the
+    same joint forces and the same mass matrix. Here the first independent ones have values and the
+    others are zero, so that generated code has no more constants than there are base parameters.
+
+    Raises RobotError for a file without base parameters, or with those of another robot or of other
+    options."""
+    lumped = lump_links(model, [body.name for body in model.moving])
+    base = base_parameters(lumped)
+    standard = iter(_placed(base, _values(root, base)).tolist())
+    changed = [_with_links(body, standard) for body in model.bodies]
+    rotors = {i: next(standard) for i in base.robot.rotors}
+    bodies = (replace(b, spin=rotors.get(i, b.spin)) for i, b in enumerate(changed, 1))
+    stated = root.table("estimate").data.get("robot_sha256")
+    warning = Notice(
+        root.place("estimate"),
+        "warning",
+        "estimate",
+        "the robot file has changed since the estimate; its base parameters have the same "
+        "definitions, so the estimate is used",
+    )
+    return replace(model, bodies=tuple(bodies)), (warning,) * (stated != sha256)
+
+
+def _values(root: Table, base: BaseParameters) -> Numbers:
+    """The base parameters of a file. Raises RobotError."""
+    table, groupings = root.table("base_parameters"), root.table("groupings")
+    if not table.data:
+        raise root.error(None, "has no base parameters; give a file of symgen identify -o DIR")
+    for name, grouping in zip(base.columns, base.groupings, strict=True):
+        stated = groupings.data.get(name)
+        if (
+            name not in table.data
+            or not isinstance(stated, str)
+            or not is_same_sum(stated, grouping)
+        ):
+            raise table.error(
+                name if name in table.data else None,
+                f"{shown(name)} has another definition than for this robot; use the robot file and "
+                "the options (--lock, --root, ...) with which the estimate was made",
+            )
+    table.only(base.columns, "base parameter of this robot")
+    return np.array([table.number(name) for name in base.columns], np.float64)
+
+
+def _placed(base: BaseParameters, values: Numbers) -> Numbers:
+    """Standard parameters with these base parameters: the first independent ones, the others 0."""
+    chosen = list(independent_columns(base.factors).chosen)
+    standard = np.zeros(base.factors.shape[1])
+    standard[chosen] = np.linalg.solve(base.factors[:, chosen], values)
+    return standard
+
+
+def _with_links(body: Body, standard: Iterator[float]) -> Body:
+    """The body with the next ten parameters on its first link, none if it consists of no links."""
+    if not body.links:
+        return body
+    first, *others = body.links
+    first = replace(first, parameters=tuple(islice(standard, 10)))
+    return replace(body, links=(first, *(replace(link, parameters=None) for link in others)))
+
+
+# -- motors ----------------------------------------------------------------------------------------
+
+JOINTS: Final = "joints"
+"""The value of ``--coordinates`` with which the coordinates are those of joints."""
+
+
+def motors_of(
+    part: RobotSubtree, drives: Drives, coordinates: str, every_motor: bool = False
+) -> tuple[RobotSubtree, tuple[MotorBody, ...]]:
+    """The motors that are bodies, and the part; its joints follow the motors where `coordinates`
+    are those of actuators. What a motor follows are joints of the part, which may follow others.
+    Motors of several joints without inertia and friction are bodies only with `every_motor`.
+
+    Raises OptionError where the coordinates cannot be those of actuators."""
+    transmissions = [
+        _with_constants(transmission, drives) for transmission in part.robot.transmissions
+    ]
+    if coordinates == JOINTS:
+        return part, tuple(_motors_of_several_joints(part, transmissions, every_motor))
+    geared = _geared(part, drives, transmissions)
+    if not geared:
+        raise OptionError(
+            "--coordinates actuators: no joint has a motor; add a <transmission> of a "
+            "known type to the file, or a gear_ratio to the file of --actuators"
+        )
+    return _with_motor_coordinates(part, geared)
+
+
+def _with_constants(transmission: Transmission, drives: Drives) -> Transmission:
+    """The transmission with inertia and friction of its motors from the file of actuators; without
+    inertia if rotors are ignored."""
+    motors = []
+    for motor in transmission.motors:
+        row = drives.motors.get(motor.name, SharedMotor(None, ()))
+        inertia = motor.inertia if row.inertia is None else row.inertia
+        inertia = 0.0 if drives.rotors == "none" else inertia
+        motors.append(replace(motor, inertia=inertia, friction=row.friction))
+    return replace(transmission, motors=tuple(motors))
+
+
+def _motors_of_several_joints(
+    part: RobotSubtree, transmissions: Sequence[Transmission], every_motor: bool
+) -> list[MotorBody]:
+    """The motors that several joints of the part turn: those with inertia or friction, or every
+    motor; locked joints turn none."""
+    names, bodies = {joint.name for joint in part.moving}, list[MotorBody]()
+    shared = [
+        motor
+        for transmission in transmissions
+        if len(transmission.joints) > 1
+        for motor in transmission.motors
+    ]
+    for motor in (m for m in shared if every_motor or m.inertia or m.friction):
+        terms = tuple((joint, by) for joint, by in motor.angle.terms if joint in names)
+        if terms:
+            name = f"{motor.name}.rotor"
+            angle = LinearFunction(terms)
+            bodies.append(MotorBody(name, motor.inertia, None, angle, motor.friction))
+    return bodies
+
+
+def _geared(
+    part: RobotSubtree, drives: Drives, transmissions: Sequence[Transmission]
+) -> list[Transmission]:
+    """The transmissions of the independent moving joints, those of gear ratios among them. Raises
+    OptionError for one with a joint that is locked, excluded or follows other joints."""
+    joints = {joint.name: joint for joint in part.moving if joint.mimics is None}
+    geared, with_motors = list[Transmission](), {name for t in transmissions for name in t.joints}
+    for transmission in transmissions:
+        moving = [name for name in transmission.joints if name in joints]
+        if moving and len(moving) < len(transmission.joints):
+            missing = next(name for name in transmission.joints if name not in joints)
+            raise OptionError(
+                f"--coordinates actuators: joints {quoted(transmission.joints)} are moved "
+                f"by the same motors, but '{shown(missing)}' is locked, excluded or "
+                "follows another joint; use --coordinates joints"
+            )
+        if moving:
+            geared.append(_with_ratio(transmission, drives.ratio(moving[0])))
+    for name, joint in joints.items():
+        ratio = drives.ratio(name)
+        if name not in with_motors and ratio is not None and has_one_coordinate(joint.kind):
+            motor = Motor(f"{name}.motor", LinearFunction(((name, ratio),)))
+            geared.append(Transmission(joint.line, (name,), (motor,)))
+    return geared
+
+
+def _with_ratio(transmission: Transmission, ratio: float | None) -> Transmission:
+    """A transmission of one joint with the gear ratio of its drive, which may be that of the file
+    of actuators."""
+    if len(transmission.joints) > 1 or ratio is None:
+        return transmission
+    (motor,) = transmission.motors
+    ((joint, by),) = motor.angle.terms
+    angle = LinearFunction(((joint, ratio),), motor.angle.offset / by * ratio)
+    return replace(transmission, motors=(replace(motor, angle=angle),))
+
+
+def _with_motor_coordinates(
+    part: RobotSubtree, transmissions: Sequence[Transmission]
+) -> tuple[RobotSubtree, tuple[MotorBody, ...]]:
+    """The part whose joints follow motors, and the motors."""
+    joint_names = {joint.name for joint in part.robot.joints}
+    bodies: dict[str, MotorBody] = {}
+    mimics: dict[str, Mimic] = {}
+    for transmission in transmissions:
+        motors = []
+        for motor in transmission.motors:
+            name = f"{motor.name}.motor" if motor.name in joint_names else motor.name
+            if name in bodies:
+                raise OptionError(
+                    f"--coordinates actuators: motor '{shown(motor.name)}' belongs to two "
+                    "transmissions; use --coordinates joints"
+                )
+            alone = len(transmission.joints) == 1
+            joint, inertia = (transmission.joints[0], 0.0) if alone else (None, motor.inertia)
+            bodies[name] = MotorBody(name, inertia, joint, None, motor.friction)
+            motors.append(replace(motor, name=name))
+        mimics |= _inverse(transmission, motors)
+    robot = replace(part.robot, joints=with_mimics(part.robot.joints, mimics))
+    led = replace(part, robot=robot, joints=with_mimics(part.joints, mimics))
+    return led, tuple(bodies.values())
+
+
+def _inverse(transmission: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
+    """The laws by which the joints follow the motors: q = A⁻¹ θ - A⁻¹ a."""
+    rows = [[dict(m.angle.terms).get(joint, 0.0) for joint in transmission.joints] for m in motors]
+    mimics = {}
+    for joint, row in zip(transmission.joints, _inverted(rows), strict=True):
+        terms = tuple((m.name, x) for m, x in zip(motors, row, strict=True) if x)
+        offset = -dot(row, [m.angle.offset for m in motors])
+        mimics[joint] = Mimic.of(transmission.line, LinearFunction(terms, offset + 0.0))
+    return mimics
+
+
+def _inverted(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The inverse of a matrix by Gauss-Jordan elimination with partial pivoting, the same on every
+    machine."""
+    n = len(rows)
+    augmented = [[*row, *(float(i == k) for i in range(n))] for k, row in enumerate(rows)]
+    for k in range(n):
+        best = max(range(k, n), key=lambda i: abs(augmented[i][k]))
+        augmented[k], augmented[best] = augmented[best], augmented[k]
+        pivot = augmented[k][k]
+        augmented[k] = [x / pivot for x in augmented[k]]
+        for i in (i for i in range(n) if i != k):
+            by = augmented[i][k]
+            augmented[i] = [x - by * y for x, y in zip(augmented[i], augmented[k], strict=True)]
+    return [[x + 0.0 for x in row[n:]] for row in augmented]
+
+
+# -- loading ---------------------------------------------------------------------------------------
 
 MAX_SNAP_TOLERANCE = 0.1
 """The largest tolerance of --snap-angles (rad); angles farther from a right angle are not meant to

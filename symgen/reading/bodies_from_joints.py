@@ -23,8 +23,7 @@ from symgen.reading.description import Inertial, JointElement, LinearFunction, L
 from symgen.reading.joint_couplings import resolve_couplings
 from symgen.reading.joint_kinds import JOINTS
 from symgen.reading.rotations import RightAngleSnapper, rotation_about_axis
-from symgen.reading.subtree import WORLD, RobotSubtree
-from symgen.text import shown
+from symgen.reading.subtree import WORLD, RobotSubtree, pose_at_zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +255,7 @@ def _links(
 
 def joint_pose(part: RobotSubtree, joint: JointElement, rounder: RightAngleSnapper) -> Pose:
     """The child link's frame in the parent link's, a locked joint at its value."""
-    place, element = part.robot.place(joint.origin.line), f"joint '{shown(joint.name)}'"
-    pose = Pose(rounder.rotation(joint.origin.rpy, place, element), joint.origin.xyz)
+    pose = pose_at_zero(part.robot, joint, rounder)
     if joint.name not in part.locked:
         return pose
     value, freedom = part.locked[joint.name], _joint(joint).type.parts(_joint(joint))[0].freedom
@@ -265,9 +263,9 @@ def joint_pose(part: RobotSubtree, joint: JointElement, rounder: RightAngleSnapp
     shifted = pose @ Pose(IDENTITY, (x, y, z))
     if freedom.turn is ZERO:
         return shifted
-    return shifted @ Pose(
-        rotation_about_axis(joint.axis, *rounder.cos_sin(value, place, element, "--lock"))
-    )
+    place = part.robot.place(joint.origin.line)
+    cos_sin = rounder.cos_sin(value, place, joint.label, "--lock")
+    return shifted @ Pose(rotation_about_axis(joint.axis, *cos_sin))
 
 
 def _parameters(
@@ -276,8 +274,8 @@ def _parameters(
     if link.inertial is None:
         return None
     origin = link.inertial.origin
-    place, element = part.robot.place(origin.line), f"link '{shown(link.name)}'"
-    rotation = rounder.rotation(origin.rpy, place, element, "inertial rpy")
+    place = part.robot.place(origin.line)
+    rotation = rounder.rotation(origin.rpy, place, link.label, "inertial rpy")
     return about_origin(link.inertial, Pose(rotation, origin.xyz))
 
 

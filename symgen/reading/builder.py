@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from symgen.errors import OptionError, SourceLocation
+from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.reading.description import (
     EARTH,
@@ -22,12 +23,11 @@ from symgen.reading.description import (
     JointElement,
     LinearFunction,
     LinkElement,
+    LoopElement,
     Mimic,
     Origin,
     RobotDescription,
-    check,
 )
-from symgen.reading.inertia_tensors import tensor_trouble
 from symgen.reading.joint_kinds import (
     FIXED,
     JOINTS,
@@ -37,8 +37,8 @@ from symgen.reading.joint_kinds import (
     is_negative,
     springs_are_linear,
 )
-from symgen.reading.loop_elements import LoopElement
 from symgen.reading.loop_options import loop_of
+from symgen.reading.plausibility import check
 from symgen.reading.rotations import Rows
 from symgen.reading.validation import (
     ZEROS,

@@ -29,10 +29,9 @@ from symgen.mechanics.loop_groups import (
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
 from symgen.mechanics.pose import Pose
 from symgen.numbers.scalar import sum_in_order
-from symgen.reading.description import RobotDescription
-from symgen.reading.ignored_elements import loops_left_open
-from symgen.reading.loop_elements import LoopElement
+from symgen.reading.description import LoopElement, RobotDescription
 from symgen.reading.subtree import RobotSubtree
+from symgen.reading.xml_reader import loops_left_open
 from symgen.text import hint, quoted, shown
 
 
@@ -121,8 +120,7 @@ def _ends(
             "choose a part with both links, or remove the loop"
         )
     (first, pose), (second, other) = (places[name] for name in loop.links)
-    cut = [Pose(*frame) for frame in zip(loop.rotations, loop.points, strict=True)]
-    return (first, second), (pose @ cut[0], other @ cut[1])
+    return (first, second), (pose @ loop.frames[0], other @ loop.frames[1])
 
 
 def _closure(

@@ -1,19 +1,74 @@
 """The description of a robot: the content of its file, validated, before any choice is made.
 
-Readers of all formats give a `RobotDescription`. `check` verifies that its links and joints form
-trees with unique names."""
+Readers of all formats give a `RobotDescription`."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from symgen.errors import Notice, RobotError, SourceLocation, together
+from symgen.errors import Notice, RobotError, SourceLocation
 from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.model import Limits, PerCoordinate
-from symgen.mechanics.pose import IDENTITY, Matrix3, Triple
+from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
 from symgen.numbers.scalar import sum_in_order
-from symgen.reading.loop_elements import LoopElement
 from symgen.text import quoted, shown
+
+
+@dataclass(frozen=True, slots=True)
+class LoopElement:
+    """A joint that closes a loop: it joins a frame on each of two `links`. The origins of the
+    frames are `points` (m) and their rotation matrices `rotations`, in link axes. `joint` is the
+    type of the joint, a key of `symgen.mechanics.kinematic_loop.CUT_JOINTS`; for ``distance``,
+    `length` is the constant distance of the two points (m).
+
+    `dependent` names the joints that the loop determines, `branch` (1 or -1) the assembly; empty
+    and 0 leave the choice to `symgen.reading.closed_loop_joints`. A loop that is `optional` is left
+    open with a warning where it is not supported. Of the joints that are not `independent`, as many
+    as possible are determined. With `newton` their positions are the user's, found by Newton's
+    method, and need no closed form. The `line` of a loop of an option is 0; the `file` is empty
+    for a loop of the robot's file.
+
+    Of the type ``polynomial``, `links` are two joints instead: the position of the first one is a
+    `polynomial` of that of the second, the constant coefficient first."""
+
+    name: str
+    line: int
+    links: tuple[str, str]
+    points: tuple[Triple, Triple]
+    dependent: tuple[str, ...] = ()
+    branch: int = 0
+    optional: bool = False
+    joint: str = "ball"
+    rotations: tuple[Matrix3, Matrix3] = (IDENTITY, IDENTITY)
+    length: float = 0.0
+    independent: tuple[str, ...] = ()
+    newton: bool = False
+    polynomial: tuple[float, ...] = ()
+    file: str = ""
+
+    @classmethod
+    def between(
+        cls, name: str, line: int, links: Sequence[str], frames: Iterable[Pose], **more: Any
+    ) -> "LoopElement":
+        """The loop of a joint between a frame on each of two links; `more` are other fields."""
+        (one, two), (first, second) = links, frames
+        points, rotations = (
+            (first.position, second.position),
+            (first.rotation, second.rotation),
+        )
+        return cls(name, line, (one, two), points, rotations=rotations, **more)
+
+    @property
+    def frames(self) -> tuple[Pose, Pose]:
+        """The two frames, each on its link."""
+        (a, b), (p, q) = self.rotations, self.points
+        return Pose(a, p), Pose(b, q)
+
+    @property
+    def label(self) -> str:
+        """How messages call the loop."""
+        return f"{'loop' if self.line else '--loop'} '{shown(self.name)}'"
+
 
 EARTH: Final = (0.0, 0.0, -9.81)
 """Free fall where a file says nothing of it (m/s²)."""
@@ -55,6 +110,11 @@ class LinkElement:
     inertial: Inertial | None = None
     fluids: tuple[LinkFluid, ...] = ()
     """The fluid around the link and its parts, empty if the file gives none."""
+
+    @property
+    def label(self) -> str:
+        """How messages call the link."""
+        return f"link '{shown(self.name)}'"
 
 
 MIN_RELATIVE_PIVOT: Final = 1e-9
@@ -168,6 +228,11 @@ class JointElement:
     or m)."""
     reference: PerCoordinate = 0.0
 
+    @property
+    def label(self) -> str:
+        """How messages call the joint."""
+        return f"joint '{shown(self.name)}'"
+
 
 @dataclass(frozen=True, slots=True)
 class DriveElement:
@@ -243,6 +308,10 @@ class RobotDescription:
         """An error in this file, to be raised by the caller."""
         return RobotError(self.place(line), element, message)
 
+    def error_at(self, element: LinkElement | JointElement, message: str) -> RobotError:
+        """An error at an element of this file, to be raised by the caller."""
+        return RobotError(self.place(element.line), element.label, message)
+
     def tilt(self, root: str) -> Matrix3:
         """The rotation of a root in the world."""
         return dict(self.tilts).get(root, IDENTITY)
@@ -252,21 +321,6 @@ class RobotDescription:
         """Links that are no joint's child."""
         children = {joint.child for joint in self.joints}
         return tuple(link.name for link in self.links if link.name not in children)
-
-
-Faults = Iterator[RobotError]
-
-
-def check(robot: RobotDescription) -> RobotDescription:
-    """The robot, its notices in the order of the lines. Raises RobotError, with a way out, for the
-    first rule of CHECKS that it breaks, wherever it does. A robot may have several roots until one
-    is chosen (`check_one_root`)."""
-    for rule in CHECKS:
-        broken = together(rule(robot))
-        if broken is not None:
-            raise broken
-    ordered = sorted(robot.notices, key=lambda notice: notice.place.line)
-    return replace(robot, notices=tuple(ordered))
 
 
 def with_mimics(
@@ -294,81 +348,6 @@ def outward(robot: RobotDescription, root: str) -> Iterator[JointElement]:
             yield joint
 
 
-def _has_links(robot: RobotDescription) -> Faults:
-    if not robot.links:
-        yield robot.error(robot.line, robot.tag, "has no links; add at least one")
-
-
-def _unique_names(robot: RobotDescription) -> Faults:
-    for kind, elements in (("link", robot.links), ("joint", robot.joints), ("loop", robot.loops)):
-        first: dict[str, Any] = {}
-        for element in elements:
-            other = first.setdefault(element.name, element)
-            if other is not element:
-                yield robot.error(
-                    element.line,
-                    f"{kind} '{shown(element.name)}'",
-                    f"the name is already used by the {kind} on line {other.line}; rename one of "
-                    "them",
-                )
-
-
-def _known_links(robot: RobotDescription) -> Faults:
-    known = {link.name for link in robot.links}
-    for joint in robot.joints:
-        for end, name in (("parent", joint.parent), ("child", joint.child)):
-            if name not in known:
-                yield robot.error(
-                    joint.line,
-                    _joint(joint),
-                    f"{end} link '{shown(name)}' does not exist; add it or correct the name",
-                )
-
-
-def _one_parent(robot: RobotDescription) -> Faults:
-    above: dict[str, JointElement] = {}
-    for joint in robot.joints:
-        other = above.setdefault(joint.child, joint)
-        if other is not joint:
-            yield robot.error(
-                joint.line,
-                _joint(joint),
-                f"link '{shown(joint.child)}' is already the child of joint"
-                f" '{shown(other.name)}' on line {other.line}; closed loops are not supported: "
-                "cut the loop by removing one of the two joints",
-            )
-
-
-def _no_cycle(robot: RobotDescription) -> Faults:
-    above = joint_above(robot.joints)
-    reached = {
-        *robot.roots,
-        *(joint.child for root in robot.roots for joint in outward(robot, root)),
-    }
-    lost = next((link.name for link in robot.links if link.name not in reached), None)
-    if lost is not None:
-        cycle = _cycle(above, lost)
-        first = min(cycle, key=lambda joint: joint.line)
-        yield robot.error(first.line, _joint(first), _cycle_message(cycle))
-
-
-def _cycle_message(cycle: Sequence[JointElement]) -> str:
-    if len(cycle) == 1:
-        return f"connects link '{shown(cycle[0].child)}' to itself; correct its parent or child"
-    names = quoted(joint.name for joint in cycle)
-    return f"joints {names} form a cycle; a robot is a tree: remove one of them"
-
-
-def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
-    """The joints met going up from `link`, which no root carries, from where they repeat."""
-    visited: dict[str, JointElement] = {}
-    while link not in visited:
-        visited[link] = above[link]
-        link = above[link].parent
-    names = list(visited)
-    return [visited[name] for name in reversed(names[names.index(link) :])]
-
-
 def check_one_root(robot: RobotDescription) -> None:
     """Raises RobotError for a robot with several roots, where none of them was chosen."""
     roots = robot.roots
@@ -379,17 +358,3 @@ def check_one_root(robot: RobotDescription) -> None:
             f"has {len(roots)} root links, {quoted(roots)}; connect them with joints, or "
             "choose one with --root LINK, which keeps only the links that it carries",
         )
-
-
-def _joint(joint: JointElement) -> str:
-    return f"joint '{shown(joint.name)}'"
-
-
-CHECKS: Final[tuple[Callable[[RobotDescription], Faults], ...]] = (
-    _has_links,
-    _unique_names,
-    _known_links,
-    _one_parent,
-    _no_cycle,
-)
-"""Rules in the order that gives the most telling message first."""

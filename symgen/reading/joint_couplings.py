@@ -1,8 +1,9 @@
 """Couplings: coordinates of joints as linear functions of others (q_bodies = G q + c).
 
 A joint may follow several joints (`Mimic.law`), which may follow others again. Motors, whose angles
-may be coordinates in place of those of joints, are followed like joints (`symgen.reading.motors`).
-The option ``--couple JOINT=LEADER:FACTOR,...,OFFSET`` couples a joint whatever its file states."""
+may be coordinates in place of those of joints, are followed like joints
+(`symgen.reading.assemble`). The option ``--couple JOINT=LEADER:FACTOR,...,OFFSET`` couples a joint
+whatever its file states."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -91,7 +92,7 @@ class _Coupling:
                 self.known[name] = self._composed(joint, self.moving[name])
                 path.pop(name)
             elif leader in path:
-                raise self._error(
+                raise self.robot.error_at(
                     joint,
                     f"mimics itself through {quoted(path)}; make one of these joints independent",
                 )
@@ -112,7 +113,7 @@ class _Coupling:
             pair = (self.moving[name] for name in (leader, element.name) if name in self.moving)
             wide = next((other for other in pair if has_several_coordinates(other.kind)), None)
             if wide is not None:
-                raise self._error(
+                raise self.robot.error_at(
                     joint,
                     f"mimics joint '{shown(leader)}', but the {wide.kind} joint "
                     f"'{shown(wide.name)}' has several coordinates; only joints with one "
@@ -124,13 +125,13 @@ class _Coupling:
         numbers = (*(by for _, by in law.terms), law.offset)
         if not all(abs(x) <= MAX_COEFFICIENT for x in numbers):
             (name, factor), *_ = law.terms or (("none", 0.0),)
-            raise self._error(
+            raise self.robot.error_at(
                 joint,
                 f"follows joint '{shown(name)}' with multiplier {factor:g} and offset "
                 f"{law.offset:g}, which is too large; give at most {MAX_COEFFICIENT:g} (m and rad)",
             )
         if not law.terms:
-            raise self._error(
+            raise self.robot.error_at(
                 joint,
                 "follows joints whose motions cancel, so that it does not move; lock it "
                 f"with --lock '{shown(joint.name)}={law.offset:.12g}'",
@@ -145,10 +146,7 @@ class _Coupling:
             reason = "which does not exist"
         elif known.kind == FIXED:
             reason = "which is fixed"
-        return self._error(joint, f"mimics joint '{shown(leader)}', {reason}{advice}")
-
-    def _error(self, joint: JointElement, message: str) -> RobotError:
-        return self.robot.error(joint.line, f"joint '{shown(joint.name)}'", message)
+        return self.robot.error_at(joint, f"mimics joint '{shown(leader)}', {reason}{advice}")
 
 
 # -- the option --couple ---------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from symgen.errors import OptionError
 from symgen.mechanics.kinematic_loop import CUT_JOINTS
 from symgen.mechanics.loop_groups import joints_of
 from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.pose import Pose
 from symgen.options.kinds import table_of
-from symgen.reading.description import RobotDescription
-from symgen.reading.loop_elements import LoopElement
+from symgen.reading.description import LoopElement, RobotDescription
 from symgen.reading.rotations import rotation_from_rpy
 from symgen.reading.validation import ZEROS, as_list, as_number, as_vector3
 from symgen.text import hint, quoted, shown
@@ -68,15 +68,14 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
             f'{label}: joint = "polynomial" and polynomial = [...], the coefficients from the '
             "constant one to that of the highest power, belong together; give both or none"
         )
-    return LoopElement(
+    return LoopElement.between(
         name,
         line,
         (str(entries["first"]), str(entries["second"])),
-        (points[0], points[1]),
-        names,
-        branch or 0,
+        (Pose(rotation_from_rpy(rpy), p) for rpy, p in zip(turns, points, strict=True)),
+        dependent=names,
+        branch=branch or 0,
         joint=joint,
-        rotations=(rotation_from_rpy(turns[0]), rotation_from_rpy(turns[1])),
         length=size,
         newton=newton,
         polynomial=coefficients,

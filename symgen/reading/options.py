@@ -17,7 +17,7 @@ from symgen.options.kinds import (
     choice,
     vector_or,
 )
-from symgen.reading.inertia_tensors import NEAREST
+from symgen.reading.description_changes import NEAREST
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE
 from symgen.reading.subtree import BASE_TO_TIP, FILE_ORDER, Gravity
 

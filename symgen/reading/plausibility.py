@@ -1,20 +1,22 @@
 """Notices about a robot as a whole: what is excluded, and values that are implausible; and errors
-for robots with more joints, or with larger numbers, than can be computed with."""
+for links and joints that form no trees with unique names (`check`), and for robots with more
+joints, or with larger numbers, than can be computed with."""
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
-from symgen.errors import Notice
+from symgen.errors import Notice, RobotError, together
 from symgen.mechanics.inertia_checks import odd_units
 from symgen.mechanics.model import RigidBodyModel, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER, numbers_of
 from symgen.mechanics.pose import Pose
-from symgen.reading.description import JointElement, RobotDescription
+from symgen.reading.description import JointElement, RobotDescription, joint_above, outward
 from symgen.reading.joint_kinds import in_words, is_negative
 from symgen.reading.subtree import RobotSubtree, above_root
 from symgen.reading.xml_reader import XmlNode
-from symgen.text import shown
+from symgen.text import quoted, shown
 
 
 def notices_on_values(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
@@ -30,7 +32,7 @@ def notices_on_values(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Not
         if link.inertial and link.inertial.trouble:
             trouble = link.inertial.trouble.partition(";")[0]
             message = f"{trouble}; the link does not move, so no result depends on it"
-            yield robot.notice("warning", message, link.inertial.line, f"link '{shown(link.name)}'")
+            yield robot.notice("warning", message, link.inertial.line, link.label)
 
 
 UNITS: Final = (
@@ -68,7 +70,7 @@ def _massless(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
 def _odd_joints(part: RobotSubtree) -> Iterator[Notice]:
     """Warnings about crossed limits and negative values of joints."""
     for joint in part.moving:
-        element = f"joint '{shown(joint.name)}'"
+        element = joint.label
         lower, upper = joint.limits.lower, joint.limits.upper
         if lower is not None and upper is not None and lower > upper:
             text = f"lower limit {lower:g} is above the upper limit {upper:g}"
@@ -106,7 +108,7 @@ def notices_on_selection(part: RobotSubtree, gravity_is_given: bool) -> Iterator
     for joint in (joint for joint in part.robot.joints if joint.name in part.locked):
         notice = _on_locked(joint, part.locked[joint.name], joint.name in effective)
         if notice is not None:
-            yield part.robot.notice(*notice, joint.line, f"joint '{shown(joint.name)}'")
+            yield part.robot.notice(*notice, joint.line, joint.label)
 
 
 def _on_locked(joint: JointElement, value: float, effective: bool) -> tuple[str, str] | None:
@@ -215,3 +217,101 @@ def check_armatures(part: RobotSubtree, model: RigidBodyModel) -> None:
                 f"its armature differs between axes; give a {joint.kind} joint one number "
                 "for all axes of rotation and one for all axes of translation",
             )
+
+
+Faults = Iterator[RobotError]
+
+
+def check(robot: RobotDescription) -> RobotDescription:
+    """The robot, its notices in the order of the lines. Raises RobotError, with a way out, for the
+    first rule of CHECKS that it breaks, wherever it does. A robot may have several roots until one
+    is chosen (`check_one_root`)."""
+    for rule in CHECKS:
+        broken = together(rule(robot))
+        if broken is not None:
+            raise broken
+    ordered = sorted(robot.notices, key=lambda notice: notice.place.line)
+    return replace(robot, notices=tuple(ordered))
+
+
+def _has_links(robot: RobotDescription) -> Faults:
+    if not robot.links:
+        yield robot.error(robot.line, robot.tag, "has no links; add at least one")
+
+
+def _unique_names(robot: RobotDescription) -> Faults:
+    for kind, elements in (("link", robot.links), ("joint", robot.joints), ("loop", robot.loops)):
+        first: dict[str, Any] = {}
+        for element in elements:
+            other = first.setdefault(element.name, element)
+            if other is not element:
+                yield robot.error(
+                    element.line,
+                    f"{kind} '{shown(element.name)}'",
+                    f"the name is already used by the {kind} on line {other.line}; rename one of "
+                    "them",
+                )
+
+
+def _known_links(robot: RobotDescription) -> Faults:
+    known = {link.name for link in robot.links}
+    for joint in robot.joints:
+        for end, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in known:
+                yield robot.error_at(
+                    joint,
+                    f"{end} link '{shown(name)}' does not exist; add it or correct the name",
+                )
+
+
+def _one_parent(robot: RobotDescription) -> Faults:
+    above: dict[str, JointElement] = {}
+    for joint in robot.joints:
+        other = above.setdefault(joint.child, joint)
+        if other is not joint:
+            yield robot.error_at(
+                joint,
+                f"link '{shown(joint.child)}' is already the child of joint"
+                f" '{shown(other.name)}' on line {other.line}; closed loops are not supported: "
+                "cut the loop by removing one of the two joints",
+            )
+
+
+def _no_cycle(robot: RobotDescription) -> Faults:
+    above = joint_above(robot.joints)
+    reached = {
+        *robot.roots,
+        *(joint.child for root in robot.roots for joint in outward(robot, root)),
+    }
+    lost = next((link.name for link in robot.links if link.name not in reached), None)
+    if lost is not None:
+        cycle = _cycle(above, lost)
+        first = min(cycle, key=lambda joint: joint.line)
+        yield robot.error_at(first, _cycle_message(cycle))
+
+
+def _cycle_message(cycle: Sequence[JointElement]) -> str:
+    if len(cycle) == 1:
+        return f"connects link '{shown(cycle[0].child)}' to itself; correct its parent or child"
+    names = quoted(joint.name for joint in cycle)
+    return f"joints {names} form a cycle; a robot is a tree: remove one of them"
+
+
+def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
+    """The joints met going up from `link`, which no root carries, from where they repeat."""
+    visited: dict[str, JointElement] = {}
+    while link not in visited:
+        visited[link] = above[link]
+        link = above[link].parent
+    names = list(visited)
+    return [visited[name] for name in reversed(names[names.index(link) :])]
+
+
+CHECKS: Final[tuple[Callable[[RobotDescription], Faults], ...]] = (
+    _has_links,
+    _unique_names,
+    _known_links,
+    _one_parent,
+    _no_cycle,
+)
+"""Rules in the order that gives the most telling message first."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.errors import Notice, SourceLocation
-from symgen.mechanics.pose import Matrix3, Pose, Triple
-from symgen.numbers.decimals import cos, sin
+from symgen.mechanics.pose import Matrix3, Pose, Triple, axes_across
+from symgen.numbers.decimals import cos, norm, sin
 from symgen.reading.description import Origin
 
 ROUNDING: Final = 4e-15
@@ -179,3 +179,11 @@ def rotation_about_axis(axis: Triple, c: float, s: float) -> Matrix3:
         (v * x * y + s * z, y * y + c * (1.0 - y * y), v * y * z - s * x),
         (v * x * z - s * y, v * y * z + s * x, z * z + c * (1.0 - z * z)),
     )
+
+
+def with_z_along(rotation: Matrix3, axis: Triple) -> Matrix3:
+    """A rotation matrix with its z axis along an axis of the frame that `rotation` gives."""
+    length = norm(*axis) or 1.0
+    z = Pose(rotation).turn((axis[0] / length, axis[1] / length, axis[2] / length))
+    x, y = axes_across(z)
+    return Pose((x, y, z)).inverse.rotation

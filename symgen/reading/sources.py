@@ -20,7 +20,7 @@ from symgen.reading.description import RobotDescription, check_one_root
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.plausibility import check_joint_elements
 from symgen.reading.urdf import extended_urdf
-from symgen.reading.xacro.expansion import (
+from symgen.reading.xacro_expansion import (
     Expansion,
     check_folders_exist,
     check_is_robot,
@@ -31,7 +31,7 @@ from symgen.reading.xacro.expansion import (
 )
 from symgen.reading.xml_reader import XmlNode, parsed
 from symgen.reading.xml_text import STANDARD_INPUT, file_bytes
-from symgen.text import quoted, reason, shown
+from symgen.text import hint, quoted, reason, shown
 
 TEXT: Final = "XML text"
 """The name, in messages and manifests, of content that comes from no file."""
@@ -344,3 +344,31 @@ def _expansion(
         return expand(path, root, options)
     not_expanded(path, options)
     return None
+
+
+# -- example robots --------------------------------------------------------------------------------
+
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+
+FOLDERS: Final = (_PACKAGE / "robots", _PACKAGE.parent / "robots")
+"""The folder of the robots in an installed package, and in a checkout."""
+
+
+def examples() -> dict[str, Path]:
+    """The URDF files of the example robots by name, sorted."""
+    folder = next((path for path in FOLDERS if path.is_dir()), _PACKAGE)
+    return {path.stem: path for path in sorted(folder.glob("*.urdf"))}
+
+
+def example(name: str) -> Path:
+    """The URDF file of the example robot called `name`, such as ``"ur5"`` or ``"pendulum"``.
+
+    Every function that takes a robot file takes it:
+
+    >>> robot = symgen.Robot(symgen.example("ur5"))
+
+    Raises OptionError if there is no such robot; ``symgen robots`` lists them."""
+    known = examples()
+    if name not in known:
+        raise OptionError(f"no example robot is called '{shown(name)}'; {hint(name, known, 30)}")
+    return known[name]

@@ -264,11 +264,13 @@ def _check_leaders(part: RobotSubtree, names: set[str]) -> None:
             )
 
 
-def _at_zero(part: RobotSubtree, joint: JointElement) -> Pose:
-    """The rotation of a joint's child link in its parent link at position 0."""
-    place, element = part.robot.place(joint.origin.line), f"joint '{shown(joint.name)}'"
-    rounder = RightAngleSnapper(DEFAULT_SNAP_TOLERANCE)
-    return Pose(rounder.rotation(joint.origin.rpy, place, element))
+def pose_at_zero(
+    robot: RobotDescription, joint: JointElement, rounder: RightAngleSnapper | None = None
+) -> Pose:
+    """The pose of a joint's child link in its parent link at position 0."""
+    rounder = rounder or RightAngleSnapper(DEFAULT_SNAP_TOLERANCE)
+    rotation = rounder.rotation(joint.origin.rpy, robot.place(joint.origin.line), joint.label)
+    return Pose(rotation, joint.origin.xyz)
 
 
 def rotation_in_world(
@@ -279,7 +281,7 @@ def rotation_in_world(
     above = above_root(part)
     pose = Pose(part.robot.tilt(above[0].parent if above else part.root))
     for joint in above:
-        turn = pose_of(joint) if pose_of is not None else _at_zero(part, joint)
+        turn = pose_of(joint) if pose_of is not None else pose_at_zero(part.robot, joint)
         pose = pose @ Pose(turn.rotation)
     return pose.rotation
 

@@ -8,11 +8,11 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
 from symgen.errors import OptionError
+from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.pose import Triple
 from symgen.numbers.decimals import norm
 from symgen.numbers.named import Named, given
 from symgen.reading.description import Inertial, Origin, RobotDescription
-from symgen.reading.inertia_tensors import tensor_trouble
 from symgen.reading.rotations import Rows, rotation_from_quaternion, rpy_from_rotation
 from symgen.text import quoted, shown
 

@@ -20,7 +20,7 @@ from symgen.mechanics.pose import Pose, Triple
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.rotations import rotation_from_quaternion, rotation_from_rpy
 from symgen.reading.sources import RobotSource, expanded_text, is_path
-from symgen.reading.xacro.sandbox import Packages
+from symgen.reading.xacro_sandbox import Packages
 
 Triangles = tuple[Sequence[Triple], Sequence[tuple[int, int, int]]]
 """Vertices (m) and the indices of the corners of each triangle."""

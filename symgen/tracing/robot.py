@@ -71,7 +71,7 @@ class ParametricModel:
     definite."""
     estimated: bool = False
     """Whether the links have only the base parameters of an estimate
-    (`symgen.reading.estimate_file`): joint forces and M are right, single links are not."""
+    (`symgen.reading.assemble`): joint forces and M are right, single links are not."""
 
     def with_external_forces(
         self, system: CanonicalModel, inputs: Mapping[str, Sequence[Scalar]]

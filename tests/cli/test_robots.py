@@ -12,7 +12,7 @@ import pytest
 
 import symgen
 from symgen.errors import OptionError
-from symgen.reading.examples import examples
+from symgen.reading.sources import examples
 from tests.support.tools import ROOT, invoke
 
 HELP_COMMANDS = [

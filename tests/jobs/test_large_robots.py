@@ -16,8 +16,7 @@ from symgen.proof.state_generation import _solution
 from symgen.proof.states import States, decimals
 from symgen.reading import plausibility as sizes
 from symgen.reading import sources as formats
-from symgen.reading.xacro import expansion
-from symgen.reading.xacro import expansion as leftovers
+from symgen.reading import xacro_expansion
 from symgen.tracing import singular, trace
 from symgen.tracing import singular as articulated
 from symgen.tracing.request import FunctionRequest
@@ -158,8 +157,7 @@ def test_more_joints_than_the_limit_are_refused_before_they_are_read(write, tmp_
     monkeypatch.setattr(sizes, "MAX_JOINTS", 6)
     file.write_text(write(6))
     assert "that symgen takes" not in invoke("check", file).output
-    for examined in (leftovers, expansion):
-        monkeypatch.setattr(examined, "expressions_read", never)
+    monkeypatch.setattr(xacro_expansion, "expressions_read", never)
     monkeypatch.setattr(formats, "import_module", never)
     file.write_text(write(7))
     said = refusal("check", file)

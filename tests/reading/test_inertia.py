@@ -9,7 +9,7 @@ import pytest
 
 from symgen.mechanics.inertia_checks import INDEFINITE, check_inertias
 from symgen.reading.assemble import load
-from symgen.reading.inertia_tensors import eigen
+from symgen.reading.description_changes import eigen
 from tests.support.tools import invoke
 
 GOOD = {"ixx": 0.01, "ixy": 0, "ixz": 0, "iyy": 0.01, "iyz": 0, "izz": 0.01}

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from symgen.errors import OptionError, RobotError
+from symgen.reading import xacro_sandbox
 from symgen.reading.assemble import load
-from symgen.reading.xacro import sandbox
 from tests.support.tools import invoke, robot_file, snapshot
 from tests.support.xacros import XMLNS, library  # noqa: F401
 
@@ -187,7 +187,7 @@ ENDLESS = {"power": "9**9**9", "memory": "len([0] * 10**10)"}
 @pytest.mark.parametrize("expression", ENDLESS)
 def test_an_expression_that_does_not_end_is_ended(expression, tmp_path, monkeypatch):
     """No switch of the interpreter ends 9**9**9, so the process does that expands the file."""
-    monkeypatch.setattr(sandbox, "SECONDS", 1)
+    monkeypatch.setattr(xacro_sandbox, "SECONDS", 1)
     path = package(tmp_path, ROBOT.replace("2 * 0.2", ENDLESS[expression]))
     with pytest.raises(
         RobotError,

@@ -2,7 +2,7 @@
 
 An actuator file has the laws of joint forces that were identified, with their shape parameters, and
 the torque constants of the log. A model file is an actuator file with base parameters, their
-definitions and the residuals beside them (`symgen.reading.estimate_file`)."""
+definitions and the residuals beside them (`symgen.reading.assemble`)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -18,12 +18,11 @@ from lxml import etree
 
 from symgen.advice import install
 from symgen.errors import OptionError
-from symgen.reading.description import RobotDescription, check
-from symgen.reading.ignored_elements import IgnoredElement, notice_ignored
-from symgen.reading.mjcf.compiled_model import DOFS, WORDS, CompiledMjcf, elements
+from symgen.reading.description import RobotDescription
+from symgen.reading.mjcf.compiled_model import DOFS, WORDS, CompiledMjcf, elements, fluids
 from symgen.reading.mjcf.couplings import coupled, transmissions
-from symgen.reading.mjcf.medium import fluids
-from symgen.reading.xml_reader import XmlFile, XmlNode
+from symgen.reading.plausibility import check
+from symgen.reading.xml_reader import IgnoredElement, XmlFile, XmlNode, notice_ignored
 from symgen.reading.xml_text import file_bytes
 from symgen.text import shown
 

@@ -13,14 +13,13 @@ from symgen.numbers.decimals import exact
 from symgen.reading.description import (
     JointElement,
     LinearFunction,
+    LoopElement,
     Mimic,
     Motor,
     Transmission,
     with_mimics,
 )
-from symgen.reading.loop_elements import LoopElement
-from symgen.reading.mjcf.compiled_model import CompiledMjcf
-from symgen.reading.rotations import rotation_from_quaternion
+from symgen.reading.mjcf.compiled_model import CompiledMjcf, pose_of
 from symgen.text import quoted, shown
 
 CUT_JOINTS: Final = {"connect": "ball", "weld": "fixed"}
@@ -75,16 +74,10 @@ def _loop(robot: CompiledMjcf, i: int, kind: str) -> LoopElement:
     else:  # a weld: an anchor on the second body, and a relative pose of it on the first
         data = model.eq_data[i]
         places = [(data[3:6], data[6:10]), (data[:3], UNIT)]
-    (at_first, one), (at_second, other) = ((_floats(p), _floats(quat)) for p, quat in places)
-    return LoopElement(
-        name,
-        robot.line(kind, name),
-        (robot.bodies[first], robot.bodies[second]),
-        ((at_first[0], at_first[1], at_first[2]), (at_second[0], at_second[1], at_second[2])),
-        optional=True,
-        joint=CUT_JOINTS[kind],
-        rotations=(rotation_from_quaternion(*one), rotation_from_quaternion(*other)),
-    )
+    links = robot.bodies[first], robot.bodies[second]
+    frames = (pose_of(p, _floats(quaternion)) for p, quaternion in places)
+    line, cut = robot.line(kind, name), CUT_JOINTS[kind]
+    return LoopElement.between(name, line, links, frames, optional=True, joint=cut)
 
 
 def _polynomial(robot: CompiledMjcf, i: int, first: int, second: int) -> LoopElement:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from symgen.errors import OptionError
+from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.pose import Pose
 from symgen.reading.description import (
     EARTH,
@@ -14,19 +15,11 @@ from symgen.reading.description import (
     Inertial,
     JointElement,
     LinkElement,
+    LoopElement,
     RobotDescription,
-    check,
 )
-from symgen.reading.ignored_elements import (
-    LINKS_WITHOUT_GRAVITY,
-    IgnoredElement,
-    loops_left_open,
-    notice_ignored,
-    notice_unknown,
-)
-from symgen.reading.inertia_tensors import tensor_trouble
 from symgen.reading.joint_kinds import has_several_coordinates
-from symgen.reading.loop_elements import LoopElement
+from symgen.reading.plausibility import check
 from symgen.reading.rotations import origin_from_pose
 from symgen.reading.sdf.hydrodynamics import fluids, is_hydrodynamics
 from symgen.reading.sdf.joint_elements import (
@@ -49,7 +42,14 @@ from symgen.reading.sdf.scopes import (
     text,
     version_of,
 )
-from symgen.reading.xml_reader import XmlNode
+from symgen.reading.xml_reader import (
+    LINKS_WITHOUT_GRAVITY,
+    IgnoredElement,
+    XmlNode,
+    loops_left_open,
+    notice_ignored,
+    notice_unknown,
+)
 from symgen.text import hint, quoted, shown
 
 KNOWN: Final = {

@@ -9,11 +9,10 @@ from typing import Final
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import Pose, Triple
 from symgen.numbers.decimals import norm
-from symgen.reading.description import DriveElement, JointElement, LinkElement, Mimic
+from symgen.reading.description import DriveElement, JointElement, LinkElement, LoopElement, Mimic
 from symgen.reading.joint_kinds import FIXED, merged
 from symgen.reading.joint_kinds import has_one_coordinate as is_single
-from symgen.reading.loop_elements import LoopElement, with_z_along
-from symgen.reading.rotations import origin_from_pose, rotation_from_rpy
+from symgen.reading.rotations import origin_from_pose, rotation_from_rpy, with_z_along
 from symgen.reading.sdf.scopes import (
     MODEL,
     Frames,
@@ -157,14 +156,9 @@ def loop_element(joints: Sequence[JointElement]) -> LoopElement | None:
         first, second = (
             Pose(with_z_along(pose.rotation, joint.axis), pose.position) for pose in (first, second)
         )
-    return LoopElement(
-        joint.name,
-        joint.line,
-        (joint.parent, joints[-1].child),
-        (first.position, second.position),
-        optional=True,
-        joint=CUT_JOINTS[joint.kind],
-        rotations=(first.rotation, second.rotation),
+    links, cut = (joint.parent, joints[-1].child), CUT_JOINTS[joint.kind]
+    return LoopElement.between(
+        joint.name, joint.line, links, (first, second), optional=True, joint=cut
     )
 
 

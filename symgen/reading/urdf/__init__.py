@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from lxml import etree
 
 from symgen.errors import RobotError, gathered, together
+from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Triple
 from symgen.numbers.decimals import norm
@@ -23,9 +24,7 @@ from symgen.reading.description import (
     LinkElement,
     Origin,
     RobotDescription,
-    check,
 )
-from symgen.reading.inertia_tensors import tensor_trouble
 from symgen.reading.joint_kinds import (
     DRAKES,
     FIXED,
@@ -38,15 +37,16 @@ from symgen.reading.joint_kinds import (
     word_of,
 )
 from symgen.reading.loop_options import with_independent
+from symgen.reading.plausibility import check
 from symgen.reading.rotations import rotation_from_quaternion, rpy_from_rotation
 from symgen.reading.urdf.couplings import (
     dependent_joints,
+    loops_of,
     mimic_of,
     with_couplings,
     with_ros2_control,
 )
 from symgen.reading.urdf.ignored_elements import check_root, notice_ignored_elements
-from symgen.reading.urdf.loops_of_urdf import loops_of
 from symgen.reading.urdf.transmissions import drives, extensions, transmissions
 from symgen.reading.xml_reader import XmlNode, parsed
 from symgen.text import shown

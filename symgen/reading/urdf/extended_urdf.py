@@ -17,12 +17,12 @@ from symgen.errors import RobotError, SourceLocation
 from symgen.reading.description import (
     JointElement,
     LinkElement,
+    LoopElement,
     Origin,
     RobotDescription,
-    check,
 )
 from symgen.reading.joint_kinds import FIXED
-from symgen.reading.loop_elements import LoopElement
+from symgen.reading.plausibility import check
 from symgen.reading.xml_text import file_bytes
 from symgen.text import hint, quoted, shown
 

@@ -4,19 +4,18 @@ have been expanded."""
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from symgen.reading.ignored_elements import (
+from symgen.reading.joint_kinds import DRAKES, JOINTS, joint_nodes, word_of
+from symgen.reading.urdf.couplings import COUPLING, LOOP_TAGS
+from symgen.reading.urdf.transmissions import has_unread_rotor
+from symgen.reading.xacro_expansion import check_unexpanded_xacro, is_xacro
+from symgen.reading.xml_reader import (
     LINKS_WITHOUT_GRAVITY,
     IgnoredElement,
+    XmlNode,
     loops_left_open,
     notice_ignored,
     notice_unknown,
 )
-from symgen.reading.joint_kinds import DRAKES, JOINTS, joint_nodes, word_of
-from symgen.reading.urdf.couplings import COUPLING
-from symgen.reading.urdf.loops_of_urdf import LOOP_TAGS
-from symgen.reading.urdf.transmissions import has_unread_rotor
-from symgen.reading.xacro.expansion import check_unexpanded_xacro, is_xacro
-from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
 KNOWN: Final = {

@@ -23,7 +23,7 @@ from symgen.reading.description import (
 )
 from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
 from symgen.reading.subtree import gravity_of_file
-from symgen.reading.urdf.loops_of_urdf import CUT_JOINTS, write_loops
+from symgen.reading.urdf.couplings import CUT_JOINTS, write_loops
 from symgen.reading.urdf.transmissions import INERTIA, RATIO
 from symgen.text import quoted
 

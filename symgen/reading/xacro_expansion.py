@@ -1,5 +1,5 @@
 """Expansion of files with xacro by the library of ROS (the optional extra ``xacro``) in a separate
-process (`symgen.reading.xacro.sandbox`), diagnostics of its errors, and xacro that is left in a
+process (`symgen.reading.xacro_sandbox`), diagnostics of its errors, and xacro that is left in a
 file that is read as a URDF."""
 
 import hashlib
@@ -21,10 +21,10 @@ from lxml import etree
 
 from symgen.advice import install
 from symgen.errors import Notice, OptionError, RobotError, SourceLocation
+from symgen.reading import xacro_sandbox
 from symgen.reading.joint_kinds import joint_nodes
 from symgen.reading.options import SourceOptions
-from symgen.reading.xacro import sandbox
-from symgen.reading.xacro.sandbox import LOOKS
+from symgen.reading.xacro_sandbox import LOOKS
 from symgen.reading.xml_reader import EXPRESSION, XmlNode
 from symgen.text import cited, hint, quoted, repeated, shown
 
@@ -102,7 +102,7 @@ def check_unexpanded_xacro(root: XmlNode) -> None:
 
 
 MISSING: Final = f"expanding xacro needs xacrodoc; install it: {install('xacrodoc')}"
-WAIT: Final = 12 * sandbox.SECONDS
+WAIT: Final = 12 * xacro_sandbox.SECONDS
 """Seconds until a process that does not even compute is given up."""
 UNREAD: Final = ("visual", "collision", "gazebo", "param")
 """Elements that hold no dynamics but paths of this machine, which a digest must not depend on."""
@@ -141,7 +141,7 @@ def needs_expansion(path: str | os.PathLike[str], root: XmlNode) -> bool:
 def expand(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions) -> Expansion:
     """Expand the file `path`, whose root element is `root`.
 
-    ``$(find PACKAGE)`` is resolved as described in `symgen.reading.xacro.sandbox`. Raises
+    ``$(find PACKAGE)`` is resolved as described in `symgen.reading.xacro_sandbox`. Raises
     RobotError, one line with the file, if the expansion fails."""
     twice = repeated(name for name, _ in options.xacro_args)
     if twice is not None:
@@ -189,7 +189,7 @@ def _place(root: XmlNode, words: str) -> SourceLocation:
 
 BEGIN: Final = (
     "import json, sys; request = json.load(sys.stdin); sys.path[:] = request['path']; "
-    "from symgen.reading.xacro.sandbox import main; main(request)"
+    "from symgen.reading.xacro_sandbox import main; main(request)"
 )
 """What the process that expands is told; isolated, it looks into no folder but those given."""
 
@@ -203,7 +203,7 @@ def _answer(path: Path, root: XmlNode, options: SourceOptions) -> dict[str, Any]
         "arguments": dict(options.xacro_args),
         "packages": [str(Path(p).absolute()) for p in options.package_paths],
         "lenient": not is_named(path),
-        "seconds": sandbox.SECONDS,
+        "seconds": xacro_sandbox.SECONDS,
         "path": [str(Path(entry).absolute()) for entry in sys.path],
     }
     try:
@@ -218,8 +218,8 @@ def _answer(path: Path, root: XmlNode, options: SourceOptions) -> dict[str, Any]
     except (subprocess.TimeoutExpired, ValueError):  # no JSON: the system ended it
         raise _error(
             root,
-            f"its expansion takes more than {sandbox.SECONDS} s of processor time or "
-            f"{sandbox.MEBIBYTES} MiB of memory; simplify its ${{...}} expressions",
+            f"its expansion takes more than {xacro_sandbox.SECONDS} s of processor time or "
+            f"{xacro_sandbox.MEBIBYTES} MiB of memory; simplify its ${{...}} expressions",
         ) from None
     if "text" not in answer:
         raise _refusal(root, answer)

@@ -1,0 +1,206 @@
+"""Changes of a description before it is compiled: another link as the root of the tree
+(``--reroot``), and the nearest inertias that bodies can have (``--repair-inertia``)."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from symgen.errors import Notice, OptionError
+from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.pose import Pose
+from symgen.numbers.scalar import sum_in_order
+from symgen.reading.description import (
+    Inertial,
+    JointElement,
+    LinkElement,
+    Origin,
+    RobotDescription,
+    joint_above,
+)
+from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
+from symgen.reading.rotations import origin_from_pose
+from symgen.reading.subtree import pose_at_zero
+from symgen.text import hint, shown
+
+
+def rerooted(robot: RobotDescription, link: str) -> RobotDescription:
+    """The robot with `link` as the root of its tree. Free fall has the direction in the axes of
+    `link` that it has at position 0 of the reversed joints.
+
+    Raises OptionError for an unknown link, and for a joint with several coordinates between it and
+    the root."""
+    links = [each.name for each in robot.links]
+    if link not in links:
+        raise OptionError(f"--reroot '{shown(link)}': no link has this name; {hint(link, links)}")
+    path = path_to_root(robot, link)
+    if not path:
+        return robot
+    poses = {joint.name: pose_at_zero(robot, joint) for joint in path}
+    turned = Pose(robot.tilt(path[-1].parent))
+    for joint in reversed(path):
+        turned = turned @ Pose(poses[joint.name].rotation)
+    taken = {*links, *(joint.name for joint in robot.joints)}
+    joints, added = list[JointElement](), list[LinkElement]()
+    for joint in robot.joints:
+        if joint.name not in poses:
+            joints.append(joint)
+            continue
+        name = _free(f"{joint.parent}_at_{joint.name}", taken)
+        reversed_joints = _reversed(joint, poses[joint.name].inverse, name)
+        joints += reversed_joints
+        added += [LinkElement(each.child, joint.line) for each in reversed_joints[:-1]]
+    return replace(
+        robot,
+        links=(*robot.links, *added),
+        joints=tuple(joints),
+        tilts=(*robot.tilts, (link, turned.rotation)),
+    )
+
+
+def path_to_root(robot: RobotDescription, link: str) -> list[JointElement]:
+    """The joints from a link to the root of its tree. Raises OptionError for a joint that cannot be
+    reversed."""
+    above, path = joint_above(robot.joints), list[JointElement]()
+    while link in above:
+        joint = above[link]
+        if joint.kind in JOINTS and not has_one_coordinate(joint.kind):
+            raise OptionError(
+                f"--reroot: joint '{shown(joint.name)}' between the link and the root is a "
+                f"{joint.kind} joint, which cannot be reversed; use --root "
+                f"'{shown(joint.child)}' to remove it"
+            )
+        path.append(joint)
+        link = joint.parent
+    return path
+
+
+def check_rotors(model: RigidBodyModel, reversed_joints: set[str]) -> None:
+    """Raises OptionError for a rotor on a link that would no longer carry its joint."""
+    for _, joint in model.joints:
+        if joint.name in reversed_joints and joint.rotor is not None:
+            raise OptionError(
+                f"--reroot: joint '{shown(joint.name)}' is reversed, and its rotor is on the link "
+                "that carried it; use --rotors reflected or none"
+            )
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name that begins with `name` and that no link and no joint has, also with ``_fixed``."""
+    while {name, f"{name}_fixed"} & taken:
+        name += "_"
+    taken |= {name, f"{name}_fixed"}
+    return name
+
+
+def _reversed(joint: JointElement, back: Pose, name: str) -> list[JointElement]:
+    """The joints from the child to the parent of a joint, `back` being the pose of the parent in
+    the frame of the joint at 0. A moving joint needs a link at its own frame, called `name`, unless
+    that is the frame of the parent."""
+    line = joint.origin.line
+    if joint.kind not in JOINTS:
+        origin = origin_from_pose(back, line)
+        return [replace(joint, parent=joint.child, child=joint.parent, origin=origin)]
+    x, y, z = (-a + 0.0 for a in joint.axis)
+    at_child = replace(joint, parent=joint.child, origin=Origin(line), axis=(x, y, z))
+    if back == Pose():
+        return [replace(at_child, child=joint.parent)]
+    fixed = JointElement(
+        f"{name}_fixed", joint.line, "fixed", name, joint.parent, origin_from_pose(back, line)
+    )
+    return [replace(at_child, child=name), fixed]
+
+
+# -- possible inertias -----------------------------------------------------------------------------
+
+NEAREST: Final = "nearest"
+EIGENVALUE_ROUNDING: Final = 1e-9
+"""An eigenvalue this small next to the sum of all is rounding in the file."""
+SWEEPS: Final = 30
+
+Rows = list[list[float]]
+
+
+def repair_inertias(robot: RobotDescription, kind: str | None) -> RobotDescription:
+    """The robot with links whose inertia is possible, and notes of what was changed; itself where
+    `kind` is None."""
+    if kind != NEAREST:
+        return robot
+    new = {link.name: possible for link in robot.links if (possible := _possible(link)) is not None}
+    links = tuple(replace(link, inertial=new.get(link.name, link.inertial)) for link in robot.links)
+    notes = tuple(_note(robot, link, new[link.name]) for link in robot.links if link.name in new)
+    return replace(robot, links=links, notices=(*robot.notices, *notes))
+
+
+def _possible(link: LinkElement) -> Inertial | None:
+    """The inertia of a link, where it has to change."""
+    inertial = link.inertial
+    if inertial is None or not any(inertial.tensor):
+        return None
+    values, vectors = eigen(_seconds(inertial.tensor))
+    if min(values) >= -EIGENVALUE_ROUNDING * abs(sum(values)):
+        return None
+    moments = [max(value, 0.0) for value in values]
+    s = [
+        [
+            sum_in_order((moments[k] * vectors[i][k] * vectors[j][k] for k in range(3)), 0.0)
+            for j in range(3)
+        ]
+        for i in range(3)
+    ]
+    trace = s[0][0] + s[1][1] + s[2][2]
+    tensor = tuple(trace * (i == j) - s[i][j] + 0.0 for i in range(3) for j in range(i, 3))
+    return replace(inertial, tensor=tensor, trouble="")
+
+
+def _seconds(tensor: tuple[float, ...]) -> Rows:
+    xx, xy, xz, yy, yz, zz = map(float, tensor)
+    half = (xx + yy + zz) / 2
+    return [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
+
+
+def _note(robot: RobotDescription, link: LinkElement, repaired: Inertial) -> Notice:
+    old = link.inertial.tensor if link.inertial else repaired.tensor
+    eigenvalues = (eigen(_seconds(tensor))[0] for tensor in (old, repaired.tensor))
+    moments = ([sum(s) - x for x in sorted(s, reverse=True)] for s in eigenvalues)
+    before, after = (f"({', '.join(f'{x:.4g}' for x in row)})" for row in moments)
+    message = (
+        f"inertia repaired: the principal moments {before} were replaced by {after} kg "
+        "m^2, those of the nearest physically possible inertia"
+    )
+    return robot.notice("note", message, repaired.line, link.label)
+
+
+def eigen(rows: Rows) -> tuple[list[float], Rows]:
+    """Eigenvalues and eigenvectors (as columns) of a symmetric matrix of 3 rows, by Jacobi's
+    rotations in plain floats, so that they are the same on every machine."""
+    a = [list(row) for row in rows]
+    v: Rows = [[float(i == j) for j in range(3)] for i in range(3)]
+    for _ in range(SWEEPS):
+        if not any(a[p][q] for p, q in _pairs()):
+            break
+        for p, q in _pairs():
+            if a[p][q]:
+                _rotate(a, v, p, q)
+    return [a[i][i] for i in range(3)], v
+
+
+def _pairs() -> Iterator[tuple[int, int]]:
+    return ((p, q) for p in range(3) for q in range(p + 1, 3))
+
+
+def _rotate(a: Rows, v: Rows, p: int, q: int) -> None:
+    """Make a[p][q] zero by a turn in the plane of p and q (Golub & Van Loan, section 8.5)."""
+    tau = (a[q][q] - a[p][p]) / (2 * a[p][q])
+    far = math.inf if math.isinf(tau) else abs(tau) + math.sqrt(1 + tau * tau)
+    t = math.copysign(1 / far, tau)
+    c = 1 / math.sqrt(1 + t * t)
+    s = t * c
+    for rows in (a, v):
+        for row in rows:
+            row[p], row[q] = c * row[p] - s * row[q], s * row[p] + c * row[q]
+    a[p], a[q] = (
+        [c * x - s * y for x, y in zip(a[p], a[q], strict=True)],
+        [s * x + c * y for x, y in zip(a[p], a[q], strict=True)],
+    )
+    a[p][q] = a[q][p] = 0.0

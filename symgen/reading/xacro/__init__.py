@@ -1,1 +1,0 @@
-"""Expansion of xacro files: the sandboxed process, the search for packages, diagnostics."""
