@@ -65,7 +65,7 @@ def joint(rng: Random, names: Names) -> str:
 @cache
 def _quantities() -> dict[str, tuple[str, tuple[str, ...]]]:
     """What each quantity belongs to, and its formulations."""
-    from symgen.inspection.registry_tables import registry_data
+    from symgen.inspection.report_tables import registry_data
 
     found = registry_data()["quantities"]
     of = {name: "link" * row["of_link"] + "joint" * row["of_joint"] for name, row in found.items()}

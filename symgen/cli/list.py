@@ -20,7 +20,7 @@ def list_(every: bool, as_json: bool) -> None:
     symgen list
     symgen list --all
     """
-    from symgen.inspection.registry_tables import overview, registry
+    from symgen.inspection.report_tables import overview, registry
 
     if as_json or every:
         registry().print(as_json)

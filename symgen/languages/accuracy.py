@@ -21,11 +21,11 @@ from symgen.numbers.types import Numbers
 from symgen.proof.bounds import (
     ROUNDOFF,
     BoundedArray,
+    ProgramRun,
     RoundingErrors,
     error_bounds,
     representation_error,
 )
-from symgen.proof.program_run import ProgramRun
 from symgen.tracing.robot import ParametricModel, RegroupedModel
 
 FACTOR: Final = 1.25

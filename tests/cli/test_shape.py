@@ -5,7 +5,7 @@ import re
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.api import trace
 from symgen.compiler.dump import dump
-from symgen.inspection.registry_tables import OTHER, SECTIONS, sections
+from symgen.inspection.report_tables import OTHER, SECTIONS, sections
 from symgen.languages import ALIASES, LANGUAGES
 from tests.support.shell import PENDULUM, data
 from tests.support.tools import invoke, robot_file, snapshot

@@ -12,9 +12,8 @@ from symgen.compiler.program import Program
 from symgen.numbers.decimals import in_decimals
 from symgen.numbers.operations import OPS, sin, sqrt
 from symgen.numbers.scalar import ZERO
-from symgen.proof import program_run as linear
-from symgen.proof.bounds import BoundedArray, error_bounds
-from symgen.proof.program_run import ProgramRun
+from symgen.proof import bounds as linear
+from symgen.proof.bounds import BoundedArray, ProgramRun, error_bounds
 
 
 def test_decimals_of_many_states_are_those_of_each():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.inspection.html_page import grouping
+from symgen.inspection.inspect_command import grouping
 from symgen.inspection.robot_report import groups
 from symgen.reading.joint_kinds import JOINTS
 from symgen.render import asset

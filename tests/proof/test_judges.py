@@ -23,7 +23,7 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices
 from symgen.proof.laws import LAWS, LawError, evaluate_law
 from symgen.proof.laws import base_regressors as base
-from symgen.proof.laws.controller_laws import half_turn
+from symgen.proof.laws.frame_laws import half_turn
 from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.proof.states import decimals

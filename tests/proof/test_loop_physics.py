@@ -8,7 +8,7 @@ import pytest
 
 import symgen
 from symgen.numbers.decimals import in_decimals
-from symgen.proof.laws import LawError, elastic_laws, loop_physics
+from symgen.proof.laws import LawError, loop_physics, motor_laws
 from symgen.proof.laws import controller_laws as controllers
 from symgen.proof.laws.dynamics import accelerations, coriolis, mass, tau
 from symgen.proof.laws.integration_laws import between
@@ -113,10 +113,10 @@ def test_links_behind_springs_decay_by_the_right_equation_alone(left_out):
         x = x.put(**{name: np.vectorize(Decimal)(values) for name, values in more.items()})
 
         def command(y):
-            return elastic_laws._linearizing(y.put(**{left_out: 0 * y.given[left_out]}))
+            return motor_laws._linearizing(y.put(**{left_out: 0 * y.given[left_out]}))
 
         if not left_out:
-            loop_physics.check_elastic_decay(x, elastic_laws._linearizing)
+            loop_physics.check_elastic_decay(x, motor_laws._linearizing)
             return
         with pytest.raises(LawError, match="do not decay"):
             loop_physics.check_elastic_decay(x, command)

@@ -18,7 +18,7 @@ from symgen.proof.laws.dynamics import (
     tau,
     without_load,
 )
-from symgen.proof.laws.frame_laws import pose, task
+from symgen.proof.laws.frame_laws import half_turn, pose, task
 from symgen.proof.laws.integration_laws import between
 from symgen.proof.laws.law_registry import law
 from symgen.proof.laws.loop_physics import (
@@ -33,10 +33,8 @@ from symgen.proof.states import (
     ONE_SIDED_STEP,
     STEP,
     States,
-    batch_matmul,
     batch_matvec,
     batch_transposed_matvec,
-    decimal_sqrt,
 )
 from symgen.proof.tangent import displaced
 
@@ -237,31 +235,6 @@ def recursive_least_squares(x: States) -> tuple[DecimalArray, DecimalArray]:
         p = p - u[..., :, None, k] * (d[..., k, None] * u[..., :, k])[..., None, :]
     u[..., diagonal, diagonal] = d
     return beta, u[..., lower[1], lower[0]]
-
-
-def half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
-    """2 sin(θ/2) about the axis of the rotation E that turns a link's axes into those of a
-    quaternion, from its matrix: vee(E - Eᵀ) / sqrt(1 + tr E), or the column of E + Eᵀ with the
-    largest diagonal entry where the rotation is nearly a half turn and 1 + tr E loses digits."""
-    v, w = xyzw[..., :3], xyzw[..., 3]
-    rows = here[..., :9].reshape(*here.shape[:-1], 3, 3)
-    wanted = []
-    for e in np.eye(3, dtype=int):  # an axis e rotated: e + 2 w v × e + 2 v × (v × e)
-        once = 2 * np.cross(v, e)
-        wanted.append(e + w[..., None] * once + np.cross(v, once))
-    columns = np.stack(wanted, axis=-1)
-    across = np.cross(rows, columns, axisa=-2, axisb=-2, axisc=-1).sum(-2)
-    turned = batch_matmul(rows, np.swapaxes(columns, -1, -2))
-    trace = turned.trace(axis1=-2, axis2=-1)[..., None]
-    small = across / decimal_sqrt(1 + np.where(trace < 0, 0 * trace, trace))
-    squares = 1 - trace + 2 * turned.diagonal(axis1=-2, axis2=-1)
-    largest = np.argmax(squares, axis=-1)[..., None]
-    square = np.take_along_axis(squares, largest, axis=-1)
-    size = decimal_sqrt(np.where(trace < 0, square, 1 + 0 * square))
-    both = turned + np.swapaxes(turned, -1, -2) + np.eye(3, dtype=int) * (1 - trace[..., None])
-    large = np.take_along_axis(both, largest[..., None], axis=-1)[..., 0] / size
-    side = np.where((large * across).sum(-1, keepdims=True) < 0, -1, 1)
-    return np.where(trace < 0, side * large, small)
 
 
 @law("cartesian_impedance", EQUATION, 1)

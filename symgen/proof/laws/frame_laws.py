@@ -13,8 +13,14 @@ from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
-from symgen.proof.laws.dynamics import inverse, mass, solve, without_acceleration
-from symgen.proof.laws.fluid_physics import buoyancy_energy
+from symgen.proof.laws.dynamics import (
+    buoyancy_energy,
+    inverse,
+    jacobian_of_pose,
+    mass,
+    solve,
+    without_acceleration,
+)
 from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import body_poses
 from symgen.proof.reference_model import Frame, entries_array
@@ -57,15 +63,7 @@ def pose(x: States, link: str) -> DecimalArray:
 @cached_method
 def aligned(x: States, link: str) -> DecimalArray:
     """The Jacobian in root axes, (..., 6, n): slopes of p, and ω with ω × = Ṙ Rᵀ."""
-    slopes, turn = gradient(lambda y: pose(y, link), x), pose(x, link)[..., :9]
-    turning = slopes[..., :9, :].reshape(*x.shape, 3, 3, x.n)
-    rows = turn.reshape(*x.shape, 3, 3)
-
-    def spin(i: int, j: int) -> DecimalArray:
-        return (turning[..., i, :, :] * rows[..., j, :, None]).sum(-2)
-
-    w = np.stack([spin(2, 1), spin(0, 2), spin(1, 0)], axis=-2)
-    return np.concatenate([slopes[..., 9:, :], w], axis=-2)
+    return jacobian_of_pose(partial(pose, link=link), x)
 
 
 @cached_method
@@ -335,3 +333,28 @@ def dynamically_consistent_inverse(x: States, link: str) -> DecimalArray:
     """M⁻¹ Jᵀ Λ."""
     _, right, inverse_inertia = task(x, link)
     return np.swapaxes(solve(inverse_inertia, np.swapaxes(right, -1, -2)), -1, -2)
+
+
+def half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
+    """2 sin(θ/2) about the axis of the rotation E that turns a link's axes into those of a
+    quaternion, from its matrix: vee(E - Eᵀ) / sqrt(1 + tr E), or the column of E + Eᵀ with the
+    largest diagonal entry where the rotation is nearly a half turn and 1 + tr E loses digits."""
+    v, w = xyzw[..., :3], xyzw[..., 3]
+    rows = here[..., :9].reshape(*here.shape[:-1], 3, 3)
+    wanted = []
+    for e in np.eye(3, dtype=int):  # an axis e rotated: e + 2 w v × e + 2 v × (v × e)
+        once = 2 * np.cross(v, e)
+        wanted.append(e + w[..., None] * once + np.cross(v, once))
+    columns = np.stack(wanted, axis=-1)
+    across = np.cross(rows, columns, axisa=-2, axisb=-2, axisc=-1).sum(-2)
+    turned = batch_matmul(rows, np.swapaxes(columns, -1, -2))
+    trace = turned.trace(axis1=-2, axis2=-1)[..., None]
+    small = across / decimal_sqrt(1 + np.where(trace < 0, 0 * trace, trace))
+    squares = 1 - trace + 2 * turned.diagonal(axis1=-2, axis2=-1)
+    largest = np.argmax(squares, axis=-1)[..., None]
+    square = np.take_along_axis(squares, largest, axis=-1)
+    size = decimal_sqrt(np.where(trace < 0, square, 1 + 0 * square))
+    both = turned + np.swapaxes(turned, -1, -2) + np.eye(3, dtype=int) * (1 - trace[..., None])
+    large = np.take_along_axis(both, largest[..., None], axis=-1)[..., 0] / size
+    side = np.where((large * across).sum(-1, keepdims=True) < 0, -1, 1)
+    return np.where(trace < 0, side * large, small)
