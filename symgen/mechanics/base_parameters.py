@@ -27,10 +27,9 @@ from symgen.mechanics.independence import (
     Key,
     independent_parameters,
     moment_values,
+    regrouped,
     remaining_parameters,
-    split_body_inertia,
 )
-from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES, RigidBodyModel
 from symgen.mechanics.parameters import (
     WHOLE,
@@ -41,7 +40,7 @@ from symgen.mechanics.parameters import (
     rotor_inertia,
 )
 from symgen.mechanics.spatial import Vector
-from symgen.numbers.scalar import ZERO, Scalar, sum_in_order
+from symgen.numbers.scalar import Scalar, sum_in_order
 from symgen.numbers.types import Numbers
 
 REGROUPED: Final[Mapping[str, str]] = {
@@ -139,20 +138,16 @@ if TYPE_CHECKING:
 def regrouped_parameters(system: CanonicalModel, parameters: Parameters) -> dict[Key, Scalar]:
     """The users' parameters (`CanonicalModel.columns`, any scalars) that each body keeps after
     regrouping."""
-    total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
+    inertias = {}
     for i, columns in system.columns.items():
         numbers = [parameters[k] for k in columns]
-        rotor = i in system.rotors
-        total[i] = (
+        inertias[i] = (
             rotor_inertia(numbers[0], system.body(i).joint)
-            if rotor
+            if i in system.rotors
             else inertia_in_parent(pseudo_inertia(numbers), system.link_pose(i))
         )
-    for i in system.inward:
-        body = system.body(i)
-        total[i], handed = split_body_inertia(system, i, total[i])
-        total[body.parent] = total[body.parent] + body.placement.to_parent(handed, ZERO)
-    return {(i, k): moment_values(total[i])[k] for i, k in remaining_parameters(system)}
+    left = regrouped(system, inertias)
+    return {(i, k): moment_values(left[i])[k] for i, k in remaining_parameters(system)}
 
 
 def base_values(system: CanonicalModel, parameters: Parameters) -> list[Scalar]:

@@ -58,12 +58,16 @@ def _left_on_bodies(system: CanonicalModel) -> dict[int, Inertia]:
     """The inertia that regrouping leaves on each body for general inertias of links; entries that
     vanish are ZERO."""
     full = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
-    total = {i: full if i in system.link_bodies else NO_INERTIA for i in range(system.size + 1)}
+    return regrouped(system, dict.fromkeys(system.link_bodies, full))
+
+
+def regrouped(system: CanonicalModel, inertias: Mapping[int, Inertia]) -> dict[int, Inertia]:
+    """What regrouping leaves of the inertias of bodies, those of others none."""
+    total = {i: inertias.get(i, NO_INERTIA) for i in range(system.size + 1)}
     for i in system.inward:
         body = system.body(i)
         total[i], handed = split_body_inertia(system, i, total[i])
-        if i not in system.rotors:
-            total[body.parent] = total[body.parent] + body.placement.to_parent(handed, ZERO)
+        total[body.parent] = total[body.parent] + body.placement.to_parent(handed, ZERO)
     return total
 
 

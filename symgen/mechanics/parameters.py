@@ -1,7 +1,7 @@
 """Inertial parameters: from the user's ten to the pseudo-inertia, moved to canonical frames and
 regrouped."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -175,12 +175,16 @@ def gravity_by_base_joint(model: RigidBodyModel, gravity: Vector) -> Mapping[int
 def _body_inertia(
     model: RigidBodyModel, i: int, frame: Pose, replaced: Mapping[str, Parameters]
 ) -> Inertia:
-    body = model.body(i)
-    total, to_frame = rotor_inertia(body.spin, body.freedom), frame.inverse
-    for link in model.body(i).links:
-        ten = replaced.get(link.name, link.parameters)
+    body, to_frame = model.body(i), frame.inverse
+    placed = ((replaced.get(x.name, x.parameters), to_frame @ x.pose) for x in body.links)
+    return _total(placed, rotor_inertia(body.spin, body.freedom))
+
+
+def _total(links: Iterable[tuple[Parameters | None, Pose]], total: Inertia = NO_INERTIA) -> Inertia:
+    """The inertia of links by their parameters and poses, added to another one."""
+    for ten, pose in links:
         if ten is not None:
-            total = total + inertia_in_parent(pseudo_inertia(ten), to_frame @ link.pose)
+            total = total + inertia_in_parent(pseudo_inertia(ten), pose)
     return total
 
 
@@ -318,10 +322,7 @@ def lump_links(model: RigidBodyModel, names: Sequence[str]) -> RigidBodyModel:
 
 
 def _lumped_body(body: Body) -> Body:
-    total = NO_INERTIA
-    for link in body.links:
-        if link.parameters is not None:
-            total = total + inertia_in_parent(pseudo_inertia(link.parameters), link.pose)
+    total = _total((link.parameters, link.pose) for link in body.links)
     first = replace(body.links[0], parameters=inertial_parameters(total))
     return replace(
         body, links=(first, *(replace(link, parameters=None) for link in body.links[1:]))
@@ -367,22 +368,12 @@ def _turned(model: RigidBodyModel, i: int, frame: CanonicalFrame) -> CanonicalFr
     inner = model.children(i) or not body.parent
     if inner or body.in_body_axes or body.spin or body.freedom.turn is ZERO:
         return frame
-    angle = _towards(_first_moment(model, i, frame.pose))
+    angle = _towards(_body_inertia(model, i, frame.pose, {}).h)
     if angle.c0 is ZERO or angle.s0 is ZERO:
         return frame
     return replace(
         frame, theta0=frame.theta0 + angle, pose=frame.pose @ pose_of_steps((Turn(2, angle),))
     )
-
-
-def _first_moment(model: RigidBodyModel, i: int, frame: Pose) -> Vector:
-    total = NO_INERTIA
-    for link in model.body(i).links:
-        if link.parameters is not None:
-            total = total + inertia_in_parent(
-                pseudo_inertia(link.parameters), frame.inverse @ link.pose
-            )
-    return total.h
 
 
 def _towards(h: Vector) -> Angle:

@@ -356,7 +356,7 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
     part = with_turned_currents(part, pose_of)
     drives = drives_of(part.robot, wanted.drive_file, wanted.rotors)
     part, motors = motors_of(part, drives, wanted.coordinates, every_motor)
-    model = model_of(part, gravity, rounder, drives, motors)
+    model, open_loops = model_of(part, gravity, rounder, drives, motors)
     changed: tuple[Notice, ...] = ()
     if wanted.estimate is not None and drives.root is not None:
         model, changed = with_estimate(model, drives.root, robot.sha256)
@@ -370,7 +370,7 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
         *fall,
         *unused,
         *notices_on_values(part, model),
-        *notices_on_loops(part, model),
+        *notices_on_loops(part, model, open_loops),
         *undriven(part.robot, part.moving),
         *drives.springs(part.robot, part.moving),
         *notices_on_selection(part, wanted.gravity is not None),

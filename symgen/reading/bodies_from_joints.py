@@ -18,7 +18,7 @@ from symgen.mechanics.model import (
 from symgen.mechanics.pose import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, dot, plain
 from symgen.reading.actuators import Drives, joint_fields
-from symgen.reading.closed_loop_joints import with_loops
+from symgen.reading.closed_loop_joints import OpenLoops, with_loops
 from symgen.reading.description import Inertial, JointElement, LinearFunction, LinkElement
 from symgen.reading.joint_couplings import resolve_couplings
 from symgen.reading.joint_kinds import JOINTS
@@ -206,8 +206,9 @@ def model_of(
     rounder: RightAngleSnapper,
     drives: Drives,
     motors: Sequence[MotorBody],
-) -> RigidBodyModel:
-    """Every link's body and pose on it, from the root outward; then the bodies with their links."""
+) -> tuple[RigidBodyModel, OpenLoops]:
+    """Every link's body and pose on it, from the root outward; then the bodies with their links and
+    the closed loops (`with_loops`)."""
     moving = {joint.name for joint in part.moving}
     placements: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
     placed: dict[str, tuple[str | None, Pose, Pose]] = {}

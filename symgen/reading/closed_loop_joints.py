@@ -34,19 +34,23 @@ from symgen.reading.subtree import RobotSubtree
 from symgen.reading.xml_reader import loops_left_open
 from symgen.text import hint, quoted, shown
 
+OpenLoops = Sequence[tuple[LoopElement, str]]
+"""The optional loops that are left open, with the reasons."""
 
-def with_loops(part: RobotSubtree, model: RigidBodyModel) -> RigidBodyModel:
-    """The model with the closed loops of a file. Raises RobotError for a loop that is not supported
-    and not optional."""
-    closures, _ = _closures(part, model)
+
+def with_loops(part: RobotSubtree, model: RigidBodyModel) -> tuple[RigidBodyModel, OpenLoops]:
+    """The model with the closed loops of a file, and those that are left open. Raises RobotError
+    for a loop that is not supported and not optional."""
+    closures, left = _closures(part, model)
     if not closures:
-        return model
+        return model, left
     determined = {i for closure in closures for i in closure.dependent}
     bodies = tuple(
         replace(body, follows=Follow(())) if i in determined else body
         for i, body in enumerate(model.bodies, 1)
     )
-    return replace(model, bodies=bodies, closures=_ordered(part.robot, model, closures))
+    closed = replace(model, bodies=bodies, closures=_ordered(part.robot, model, closures))
+    return closed, left
 
 
 def _closures(
@@ -271,13 +275,12 @@ def _ordered(
     return tuple(chain(*ordered))
 
 
-def notices_on_loops(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
+def notices_on_loops(
+    part: RobotSubtree, model: RigidBodyModel, left: OpenLoops
+) -> Iterator[Notice]:
     """A warning for each loop that is left open, and a note for each closed one: the joints that it
     determines, from which others, and how many coordinates the robot has."""
-    free = (
-        replace(b, follows=None) if b.follows and not b.follows.terms else b for b in model.bodies
-    )
-    for loop, reason in _closures(part, replace(model, bodies=tuple(free), closures=()))[1]:
+    for loop, reason in left:
         text = f"{loops_left_open((loop.name,), 1)}; {reason}"
         if not loop.newton:
             text += f"; --loop 'name=\"{shown(loop.name)}\", newton=true' needs no closed form"
