@@ -14,9 +14,9 @@ from symgen.identification.model.compiled_kernel import kernel
 from symgen.identification.model.problem import friction, standard_parameters
 from symgen.identification.model.sensors import COMPONENTS
 from symgen.jobs.job import Job
+from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.parameters import lump_links
-from symgen.mechanics.user_coordinates import velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 

@@ -20,7 +20,7 @@ from symgen.identification.estimation.run import identify
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
-from symgen.mechanics.user_coordinates import velocity_coordinates
+from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 

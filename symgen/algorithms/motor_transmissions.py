@@ -21,16 +21,16 @@ from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.elimination import Elimination
-from symgen.mechanics.kinematic_loop import as_number
-from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.spatial import multiple
-from symgen.mechanics.unit_angle import UnitAngle, coordinate
-from symgen.mechanics.user_coordinates import (
+from symgen.mechanics.joint_listing import (
     motor_places,
     sample_state,
     single_positions,
     velocity_row,
 )
+from symgen.mechanics.kinematic_loop import as_number
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.spatial import multiple
+from symgen.mechanics.unit_angle import UnitAngle, coordinate
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 from symgen.text import shown
 

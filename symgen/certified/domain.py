@@ -11,9 +11,9 @@ from symgen.compiler.passes import live_nodes
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.text import cited, hint, shown
 
 POSITION: Final = "position"

@@ -27,8 +27,8 @@ from symgen.certified.fixed_types import FixedType, angle_rows, entries, finest_
 from symgen.compiler.evaluate import levels
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.numbers.types import Numbers
 from symgen.tracing.function import Function
 

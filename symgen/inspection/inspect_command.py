@@ -38,8 +38,8 @@ from symgen.jobs.job_notices import right_angle_notices
 from symgen.jobs.publish import OutputFile, check_targets, holding, write_files
 from symgen.languages.conventions import conventions
 from symgen.languages.module import Module
+from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import SourceOptions
 from symgen.reading.visual_shapes import shapes

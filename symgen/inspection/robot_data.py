@@ -23,12 +23,12 @@ from symgen.mechanics.joint_listing import (
     listed_joints,
     listed_loops,
     listed_motors,
+    position_coordinates,
 )
 from symgen.mechanics.model import PARAMETER_NAMES, Body, RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters, lump_links
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import LoadedRobot
 

@@ -20,11 +20,15 @@ from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.module import Module
 from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.inertia import pseudo_inertia_matrix
-from symgen.mechanics.joint_listing import ListedJoint, listed_joints
+from symgen.mechanics.joint_listing import (
+    ListedJoint,
+    listed_joints,
+    position_coordinates,
+    quaternions_of,
+)
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.parameters import lump_links
 from symgen.mechanics.pose import Pose
-from symgen.mechanics.user_coordinates import position_coordinates, quaternions_of
 from symgen.numbers.types import AnyArray
 from symgen.reading.visual_shapes import VisualShape
 from symgen.tracing.request import FunctionRequest

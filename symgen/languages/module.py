@@ -17,12 +17,12 @@ from symgen.compiler.program import LoopProgram, Program
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.user_coordinates import (
+from symgen.mechanics.joint_listing import (
     UserCoordinate,
     position_coordinates,
     velocity_coordinates,
 )
+from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.caching import IdentityCache
 from symgen.options import Choices, rows
 from symgen.proof.bounds import Rounding, roundings

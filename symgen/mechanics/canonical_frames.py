@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.placement import ToAxis
-from symgen.mechanics.pose import Pose, Triple
+from symgen.mechanics.pose import Pose, Triple, cross
 from symgen.mechanics.spatial import Angle, Rotation, Shift, Step, Turn, Vector
 from symgen.numbers.decimals import norm
 from symgen.numbers.named import Named
@@ -159,7 +159,7 @@ def _axes(z: Triple, hint: Triple) -> tuple[Triple, Triple, Triple]:
     will do)."""
     candidates = (hint, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     x = next(u for u in (_across(v, z) for v in candidates) if u is not None)
-    y = (z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0])
+    y = cross(z, x)
     return (x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])
 
 

@@ -48,6 +48,15 @@ class Pose:
         return Pose(r.rotation, (-p[0], -p[1], -p[2]))
 
 
+def cross(a: Triple, b: Triple) -> Triple:
+    """a × b."""
+    return (
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
+
+
 def axes_across(z: Triple) -> tuple[Triple, Triple]:
     """Two axes across a normal, those of the carrier where they are."""
     k = max(range(3), key=lambda i: (abs(z[i]), i))
@@ -57,9 +66,4 @@ def axes_across(z: Triple) -> tuple[Triple, Triple]:
     x = [a - along * b for a, b in zip(start, z, strict=True)]
     length = norm(*x)
     unit = (x[0] / length, x[1] / length, x[2] / length)
-    across = (
-        z[1] * unit[2] - z[2] * unit[1],
-        z[2] * unit[0] - z[0] * unit[2],
-        z[0] * unit[1] - z[1] * unit[0],
-    )
-    return unit, across
+    return unit, cross(z, unit)

@@ -16,9 +16,9 @@ import numpy as np
 from symgen.compiler.evaluate import Rows, distinct, evaluate_batch, levels
 from symgen.compiler.program import Index, Program
 from symgen.mechanics.coupling import Coupling, coupling_of
+from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.mechanics.joints.body_axes import quaternion_rows
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.user_coordinates import velocity_coordinates
 from symgen.numbers.decimals import in_decimals
 from symgen.numbers.scalar import plain
 from symgen.numbers.trig import SINES

@@ -28,9 +28,8 @@ from symgen.reading.bodies_from_joints import MotorBody, joint_pose, model_of
 from symgen.reading.closed_loop_joints import notices_on_loops
 from symgen.reading.description import LinearFunction, Mimic, Motor, Transmission, with_mimics
 from symgen.reading.description_changes import check_rotors, path_to_root, repair_inertias, rerooted
-from symgen.reading.joint_couplings import with_couplings
+from symgen.reading.joint_couplings import check_independent, with_couplings, with_loop_options
 from symgen.reading.joint_kinds import has_one_coordinate
-from symgen.reading.loop_options import check_independent, with_loop_options
 from symgen.reading.options import GROUPS, RobotOptions, SourceOptions
 from symgen.reading.plausibility import (
     check_armatures,

@@ -28,6 +28,7 @@ from symgen.reading.description import (
     Origin,
     RobotDescription,
 )
+from symgen.reading.joint_couplings import loop_of
 from symgen.reading.joint_kinds import (
     FIXED,
     JOINTS,
@@ -37,7 +38,6 @@ from symgen.reading.joint_kinds import (
     is_negative,
     springs_are_linear,
 )
-from symgen.reading.loop_options import loop_of
 from symgen.reading.plausibility import check
 from symgen.reading.rotations import Rows
 from symgen.reading.validation import (

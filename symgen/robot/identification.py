@@ -22,7 +22,7 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Prediction
 from symgen.identification.report.predicting import validated
 from symgen.jobs.job import Job
-from symgen.mechanics.user_coordinates import velocity_coordinates
+from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.options import rows
 from symgen.reading.assemble import LoadedRobot

@@ -12,10 +12,10 @@ from symgen import api
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows, twist_from_rates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.newton_loop import NewtonLoop, closed
-from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.native.library import MASKED, is_masked
 from symgen.numbers.scalar import plain
 from symgen.numbers.types import Numbers

@@ -12,7 +12,7 @@ from symgen.inspection.robot_report import robot_report
 from symgen.jobs.job import Job, RefusedInertia
 from symgen.jobs.job_notices import notices_after_tracing
 from symgen.mechanics.inertia_checks import InertiaVerdict, check_inertias
-from symgen.mechanics.user_coordinates import position_coordinates
+from symgen.mechanics.joint_listing import position_coordinates
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.robot.rotors import RotorEffects, rotor_effects

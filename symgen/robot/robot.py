@@ -13,8 +13,8 @@ from symgen.errors import Notice, OptionError
 from symgen.jobs.job import Job
 from symgen.jobs.options import MODULE
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.native.store import Compiled
 from symgen.options import Choices, rows
 from symgen.reading.assemble import LoadedRobot

@@ -17,8 +17,8 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.user_coordinates import velocity_coordinates
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import AnyArray
 from symgen.reading.options import RobotOptions

@@ -17,7 +17,7 @@ from symgen.algorithms import LINK_QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.user_coordinates import position_coordinates
+from symgen.mechanics.joint_listing import position_coordinates
 from symgen.numbers.types import Numbers
 from symgen.robot.controller import check_ranges
 from symgen.robot.results import ROUNDING, GainLimit, SampledLoop

@@ -10,8 +10,8 @@ import sympy
 
 from symgen.algorithms import INPUTS
 from symgen.mechanics.base_parameters import latex_name
+from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.user_coordinates import position_coordinates
 from symgen.text import html_table
 
 STEMS: Final[Mapping[str, str]] = {

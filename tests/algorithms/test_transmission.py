@@ -12,7 +12,7 @@ import pytest
 import symgen
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.user_coordinates import motor_places
+from symgen.mechanics.joint_listing import motor_places
 from symgen.proof.laws import LawEvaluator
 from tests.support.bars import ANKLE as URDF
 from tests.support.bars import ROD

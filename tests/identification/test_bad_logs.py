@@ -10,7 +10,7 @@ import pytest
 import symgen
 from benchmarks.simulated_logs import Motion
 from symgen.jobs.job import Job
-from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
+from symgen.mechanics.joint_listing import position_coordinates, velocity_coordinates
 from tests.support.arm_logs import ARM, JOINT, but, good, lines, log, matrices, quick  # noqa: F401
 from tests.support.tools import invoke
 

@@ -244,7 +244,7 @@ def test_laws_share_no_algorithm_with_what_they_judge(name):
     allowed |= {"symgen.mechanics.coupling", "symgen.mechanics.pose", "symgen.tracing.robot"}
     allowed |= {"symgen.mechanics.fluid"}
     if name.endswith("laws/motor_laws.py"):
-        allowed |= {"symgen.mechanics.user_coordinates"}
+        allowed |= {"symgen.mechanics.joint_listing"}
     if name.endswith("laws/base_regressors.py"):
         allowed |= {
             f"symgen.mechanics.{m}" for m in ("canonical_frames", "independence", "parameters")

@@ -14,7 +14,7 @@ from symgen.compiler.program import Program
 from symgen.jobs.job import Job
 from symgen.languages.accuracy import FACTOR, LAST, NONE, STEP, steps
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.user_coordinates import velocity_coordinates
+from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.numbers.decimals import in_decimals
 from symgen.proof.laws.frame_laws import aligned, by_axes
 from symgen.proof.state_generation import (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from symgen.reading.loop_options import KEYS
+from symgen.reading.joint_couplings import LOOP_KEYS
 from tests.support.bars import CLOSED
 from tests.support.tools import invoke
 
@@ -53,7 +53,7 @@ def test_a_key_has_the_same_effect_on_the_command_line_and_in_a_job_file(
 def test_every_key_is_tried() -> None:
     tried = {row.partition("=")[0] for rows, _ in NOTES for row in rows}
     tried |= {"polynomial"}  # of joints: tests/algorithms/test_polynomial_joints.py
-    assert tried | {row.partition("=")[0] for row in PIN} == {*KEYS}
+    assert tried | {row.partition("=")[0] for row in PIN} == {*LOOP_KEYS}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.user_coordinates import position_coordinates
+from symgen.mechanics.joint_listing import position_coordinates
 from symgen.reading.assemble import load
 from tests.support.tools import invoke
 

@@ -18,12 +18,12 @@ from symgen.identification.data.open_log import LogSource, open_log
 from symgen.identification.data.samples import BlockPlan, Samples, pieces
 from symgen.identification.data.unit_checks import check_quaternions, check_step, check_units
 from symgen.identification.data.usable_rows import Clock, Rows, Usable, rows_in_words
-from symgen.mechanics.model import Limits, RigidBodyModel
-from symgen.mechanics.user_coordinates import (
+from symgen.mechanics.joint_listing import (
     position_coordinates,
     quaternions_of,
     velocity_coordinates,
 )
+from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
 

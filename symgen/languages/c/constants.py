@@ -16,7 +16,7 @@ from symgen.languages.c.work_array import WORK
 from symgen.languages.certified_bounds import tolerances
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
-from symgen.mechanics.user_coordinates import velocity_coordinates
+from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.proof.bounds import SINE_ULP
 
 LARGEST_MACROS: Final = {"double": "DBL_MAX", "float": "FLT_MAX"}

@@ -24,7 +24,7 @@ from symgen.mechanics.joints.joint_type import (
     PointFreedom,
     RoundFreedom,
 )
-from symgen.mechanics.pose import IDENTITY, Triple
+from symgen.mechanics.pose import IDENTITY, Triple, cross
 from symgen.numbers.scalar import dot, structural
 
 if TYPE_CHECKING:
@@ -151,17 +151,9 @@ class Planar(SecondAxis):
 
     def parts(self, joint: "Joint") -> tuple[JointPart, ...]:
         a, b, c = joint.constants
-        x, y = (a, b, c), cross(joint.axis, (a, b, c))
-        return JointPart(SLIDE, x, 0), JointPart(SLIDE, y, 1), JointPart(TURN, joint.axis, 2)
-
-
-def cross(a: Triple, b: Triple) -> Triple:
-    """a × b, without negative zeros."""
-    return (
-        a[1] * b[2] - a[2] * b[1] + 0.0,
-        a[2] * b[0] - a[0] * b[2] + 0.0,
-        a[0] * b[1] - a[1] * b[0] + 0.0,
-    )
+        u, v, w = (x + 0.0 for x in cross(joint.axis, (a, b, c)))  # no negative zeros
+        slides = JointPart(SLIDE, (a, b, c), 0), JointPart(SLIDE, (u, v, w), 1)
+        return *slides, JointPart(TURN, joint.axis, 2)
 
 
 class Ball(BodyAxesJoint):
@@ -171,7 +163,11 @@ class Ball(BodyAxesJoint):
     positions = tuple(Coordinate(suffix, "1") for suffix in ("qx", "qy", "qz", "qw"))
     velocities = tuple(Coordinate(suffix, "rad") for suffix in ("wx", "wy", "wz"))
     quaternion = slice(0, 4)
-    constant_parts = (JointPart(TURN, Z, 2), JointPart(TURN, X, 0), JointPart(TURN, Y, 1))
+    constant_parts: tuple[JointPart, ...] = (
+        JointPart(TURN, Z, 2),
+        JointPart(TURN, X, 0),
+        JointPart(TURN, Y, 1),
+    )
     documentation: tuple[str, ...] = (
         "A ball joint has four positions, the unit quaternion qx, qy, qz, qw of the rotation from "
         "body axes to joint axes. Its three velocities are the angular velocity of the body in "
@@ -202,7 +198,7 @@ class Floating(BodyAxesJoint):
         "moment about the origin (N m) in the same axes.",
         *TWIST_SENTENCES,
     )
-    constant_parts = (
+    constant_parts: tuple[JointPart, ...] = (
         JointPart(SLIDE, Z, 2),
         JointPart(SLIDE, X, 0),
         JointPart(SLIDE, Y, 1),
@@ -232,44 +228,40 @@ class Armature(RotorJoint):
     on_robot = False
 
 
-class BallArmature(Ball):
+class OnGround(BodyAxesJoint):
+    """The armature of a joint whose axes move with the body, of which only its joint feels it."""
+
+    documentation: tuple[str, ...] = ()
+    is_rotor = True
+    on_robot = False
+
+
+def _ending_in(freedom: Freedom, parts: tuple[JointPart, ...]) -> tuple[JointPart, ...]:
+    """The parts, of which the last one has another freedom."""
+    *others, last = parts
+    return (*others, replace(last, freedom=freedom))
+
+
+class BallArmature(OnGround, Ball):
     """The armature of a ball joint; the last of its bodies has the same inertia about all axes."""
 
     name = "ball_armature"
-    documentation = ()
-    is_rotor = True
-    on_robot = False
-    constant_parts = (
-        *Ball.constant_parts[:-1],
-        replace(Ball.constant_parts[-1], freedom=RoundFreedom(turn=1)),
-    )
+    constant_parts = _ending_in(RoundFreedom(turn=1), Ball.constant_parts)
 
 
-class FloatingArmature(Floating):
+class FloatingArmature(OnGround, Floating):
     """The armature of the rotation of a floating joint, likewise."""
 
     name = "floating_armature"
-    documentation = ()
-    is_rotor = True
-    on_robot = False
-    constant_parts = (
-        *Floating.constant_parts[:-1],
-        replace(Floating.constant_parts[-1], freedom=RoundFreedom(turn=1)),
-    )
+    constant_parts = _ending_in(RoundFreedom(turn=1), Floating.constant_parts)
 
 
-class FloatingMass(Floating):
+class FloatingMass(OnGround, Floating):
     """The armature of the translation of a floating joint: the last of its bodies is a point mass,
     at its origin."""
 
     name = "floating_mass"
-    documentation = ()
-    is_rotor = True
-    on_robot = False
-    constant_parts = (
-        *Floating.constant_parts[:-1],
-        replace(Floating.constant_parts[-1], freedom=PointFreedom(turn=1)),
-    )
+    constant_parts = _ending_in(PointFreedom(turn=1), Floating.constant_parts)
 
 
 TYPES: Final[tuple[JointType, ...]] = (

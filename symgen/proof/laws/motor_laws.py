@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joint_listing import motor_places, single_positions
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.user_coordinates import motor_places, single_positions
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray

@@ -25,6 +25,7 @@ from symgen.reading.description import (
     Origin,
     RobotDescription,
 )
+from symgen.reading.joint_couplings import with_independent
 from symgen.reading.joint_kinds import (
     DRAKES,
     FIXED,
@@ -36,7 +37,6 @@ from symgen.reading.joint_kinds import (
     joint_nodes,
     word_of,
 )
-from symgen.reading.loop_options import with_independent
 from symgen.reading.plausibility import check
 from symgen.reading.rotations import rotation_from_quaternion, rpy_from_rotation
 from symgen.reading.urdf.couplings import (
