@@ -25,7 +25,6 @@ from symgen.mechanics.joint_forces import FRICTION_WIDTH, LAWS, SHAPE_PARAMETERS
 from symgen.mechanics.model import JOINT_FIELDS, Joint, Rotor, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.pose import Triple
-from symgen.numbers.decimals import norm
 from symgen.reading import toml_reader
 from symgen.reading.description import JointElement, RobotDescription
 from symgen.reading.joint_kinds import (
@@ -36,6 +35,7 @@ from symgen.reading.joint_kinds import (
     numbers_of,
     springs_are_linear,
 )
+from symgen.reading.rotations import unit_vector
 from symgen.reading.toml_reader import Table
 from symgen.text import quoted
 
@@ -131,15 +131,6 @@ SIGNED: Final = ("gear_ratio", "offset", "stiffness", "reference", *LAW_KEYS)
 SPRING_KEYS: Final = ("stiffness", "reference")
 
 
-@dataclass(frozen=True, slots=True)
-class SharedMotor:
-    """A motor of several joints as a file has it: the inertia of its rotor (kg m²), None where it
-    is silent, and the coefficients and shape parameters of its friction by name."""
-
-    inertia: float | None
-    friction: tuple[tuple[str, float], ...]
-
-
 ESTIMATE_TABLES: Final = ("estimate", "base_parameters", "groupings", "channels")
 """The tables of a model file (`symgen.reading.assemble`), which is an actuator file too."""
 
@@ -166,19 +157,18 @@ def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> 
     return Drives(tags | by_joint, rotors, digest, motors, root, fluids)
 
 
-def _motors(table: Table, robot: RobotDescription, estimated: bool) -> dict[str, SharedMotor]:
+MOTOR_KEYS: Final = ("rotor_inertia", *COMMON_FRICTION, *LAW_KEYS)
+"""The keys of a motor that several joints share."""
+
+
+def _motors(table: Table, robot: RobotDescription, estimated: bool) -> dict[str, Constants]:
     """The constants of the motors that several joints share."""
     shared = {m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors}
     table.only(sorted(shared), "motor of several joints")
-    motors = {}
-    for name in table.data:
-        row = table.table(name)
-        row.only(["rotor_inertia", *COMMON_FRICTION, *LAW_KEYS])
-        keys = (*COMMON_FRICTION, *LAW_KEYS)
-        friction = _stated(row, keys, "revolute", estimated)
-        inertia = row.number("rotor_inertia", -MAX_NUMBER if estimated else 0.0)
-        motors[name] = SharedMotor(inertia, tuple(friction.items()))
-    return motors
+    rows = {name: table.table(name) for name in table.data}
+    for row in rows.values():
+        row.only(MOTOR_KEYS)
+    return {name: _stated(row, MOTOR_KEYS, "revolute", estimated) for name, row in rows.items()}
 
 
 def of_tags(robot: RobotDescription) -> dict[str, Constants]:
@@ -283,12 +273,9 @@ def _unit(table: Table) -> Triple | None:
     axis = table.triple("rotor_axis")
     if axis is None:
         return None
-    size = max(map(abs, axis))
-    if not size:
+    if not any(axis):
         raise table.error("rotor_axis", "is zero; give a direction such as [0, 0, 1]")
-    length = norm(*(a / size for a in axis))
-    x, y, z = axis if norm(*axis) == 1 else (a / size / length for a in axis)
-    return x, y, z
+    return unit_vector(axis)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +286,8 @@ class Drives:
     drives: Mapping[str, Constants]
     rotors: str
     sha256: str | None = None
-    motors: Mapping[str, SharedMotor] = field(default_factory=dict)
-    """The motors of several joints that the file of actuators has, by name."""
+    motors: Mapping[str, Constants] = field(default_factory=dict)
+    """The constants of the motors of several joints that the file of actuators has, by name."""
     root: Table | None = None
     """The root table of that file."""
     fluids: Mapping[str, tuple[LinkFluid, ...]] = field(default_factory=dict)

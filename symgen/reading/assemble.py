@@ -23,7 +23,7 @@ from symgen.mechanics.parameters import lump_links
 from symgen.numbers.scalar import dot
 from symgen.numbers.types import Numbers
 from symgen.options import Choices
-from symgen.reading.actuators import Drives, SharedMotor, drives_of, undriven
+from symgen.reading.actuators import Drives, drives_of, undriven
 from symgen.reading.bodies_from_joints import MotorBody, joint_pose, model_of
 from symgen.reading.closed_loop_joints import notices_on_loops
 from symgen.reading.description import LinearFunction, Mimic, Motor, Transmission, with_mimics
@@ -155,10 +155,10 @@ def _with_constants(transmission: Transmission, drives: Drives) -> Transmission:
     inertia if rotors are ignored."""
     motors = []
     for motor in transmission.motors:
-        row = drives.motors.get(motor.name, SharedMotor(None, ()))
-        inertia = motor.inertia if row.inertia is None else row.inertia
+        friction = dict(drives.motors.get(motor.name, {}))
+        inertia = friction.pop("rotor_inertia", motor.inertia)
         inertia = 0.0 if drives.rotors == "none" else inertia
-        motors.append(replace(motor, inertia=inertia, friction=row.friction))
+        motors.append(replace(motor, inertia=inertia, friction=tuple(friction.items())))
     return replace(transmission, motors=tuple(motors))
 
 

@@ -312,6 +312,11 @@ class RobotDescription:
         """An error at an element of this file, to be raised by the caller."""
         return RobotError(self.place(element.line), element.label, message)
 
+    def error_of_joint(self, name: str, message: str) -> RobotError:
+        """An error at a joint, or at the robot if the file has no such joint."""
+        line = next((joint.line for joint in self.joints if joint.name == name), self.line)
+        return self.error(line, f"joint '{shown(name)}'", message)
+
     def tilt(self, root: str) -> Matrix3:
         """The rotation of a root in the world."""
         return dict(self.tilts).get(root, IDENTITY)

@@ -230,10 +230,10 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
     branch, dependent = entries.get("branch"), entries.get("dependent", ())
     if branch not in (None, 1, -1, 2, -2):
         raise OptionError(f"{label}: branch is {shown(repr(branch), 40)}; give 1, -1, 2 or -2")
-    points = [as_vector3(f"{label}: {key}", entries.get(key, ZEROS)) for key in LOOP_KEYS[3:5]]
+    keys = (*LOOP_KEYS[3:5], *LOOP_KEYS[8:10])
+    vectors = {key: as_vector3(f"{label}: {key}", entries.get(key, ZEROS)) for key in keys}
     listed = [dependent] if isinstance(dependent, str) else dependent
     names = tuple(map(str, as_list(f"{label}: dependent", listed)))
-    turns = [as_vector3(f"{label}: {key}", entries.get(key, ZEROS)) for key in LOOP_KEYS[8:10]]
     joint, length, newton = (
         entries.get(key, default)
         for key, default in (("joint", "ball"), ("length", 0.0), ("newton", False))
@@ -242,10 +242,7 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
         raise OptionError(
             f"{label}: joint is {shown(repr(joint), 40)}; give one of {', '.join(CUT_JOINTS)}"
         )
-    values = dict(zip(LOOP_KEYS[3:5], points, strict=True)) | dict(
-        zip(LOOP_KEYS[8:10], turns, strict=True)
-    )
-    given = [key for key, value in values.items() if any(value)] + ["newton"] * (newton is True)
+    given = [key for key, value in vectors.items() if any(value)] + ["newton"] * (newton is True)
     unused = [key for key in given if key in UNUSED.get(joint, ())]
     if unused:
         raise OptionError(f'{label}: {unused[0]} has no effect for joint = "{joint}"; remove it')
@@ -267,11 +264,12 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
             f'{label}: joint = "polynomial" and polynomial = [...], the coefficients from the '
             "constant one to that of the highest power, belong together; give both or none"
         )
+    first, second, turn, other = vectors.values()
     return LoopElement.between(
         name,
         line,
         (str(entries["first"]), str(entries["second"])),
-        (Pose(rotation_from_rpy(rpy), p) for rpy, p in zip(turns, points, strict=True)),
+        (Pose(rotation_from_rpy(turn), first), Pose(rotation_from_rpy(other), second)),
         dependent=names,
         branch=branch or 0,
         joint=joint,

@@ -171,23 +171,18 @@ def _too_many(count: int) -> str:
 
 def check_size(part: RobotSubtree, model: RigidBodyModel) -> None:
     """Raises RobotError for numbers whose products need not be finite."""
-    lines = {joint.name: joint.line for joint in part.robot.joints}
     large = "has a number that is too large; use m, kg and rad"
     for body in model.bodies:
         if not _limited(_entries(body.pose)):
-            name = body.joint.name
-            line = lines.get(name, part.robot.line)
-            raise part.robot.error(line, f"joint '{shown(name)}'", f"its pose {large}")
+            raise part.robot.error_of_joint(body.joint.name, f"its pose {large}")
     for link in (*model.base, *(link for body in model.bodies for link in body.links)):
         if not _limited((*(link.parameters or ()), *_entries(link.pose))):
-            line = part.links[link.name].line
-            message = f"its inertia or pose {large}"
-            raise part.robot.error(line, f"link '{shown(link.name)}'", message)
+            element = part.links[link.name]
+            raise part.robot.error_at(element, f"its inertia or pose {large}")
     for _, joint in model.joints:
         if not _limited(numbers_of(joint)):
-            raise part.robot.error(
-                lines.get(joint.name, part.robot.line),
-                f"joint '{shown(joint.name)}'",
+            raise part.robot.error_of_joint(
+                joint.name,
                 "its friction, spring, actuator, pitch or second axis has a number that "
                 "is too large; use m, N and rad",
             )
@@ -205,15 +200,13 @@ def _limited(numbers: Iterable[float]) -> bool:
 def check_armatures(part: RobotSubtree, model: RigidBodyModel) -> None:
     """Raises RobotError where a joint with all its axes in the body has an armature that differs
     between axes: Coriolis forces of such an inertia would depend on how it moves with the body."""
-    lines = {joint.name: joint.line for joint in part.robot.joints}
     for joint in (joint for _, joint in model.joints if joint.type.in_body_axes):
         by_unit: dict[str, set[float]] = {}
         for k, row in enumerate(joint.type.velocities):
             by_unit.setdefault(row.unit, set()).add(constant_of_velocity(joint.armature, k))
         if any(len(numbers) > 1 for numbers in by_unit.values()):
-            raise part.robot.error(
-                lines.get(joint.name, part.robot.line),
-                f"joint '{shown(joint.name)}'",
+            raise part.robot.error_of_joint(
+                joint.name,
                 f"its armature differs between axes; give a {joint.kind} joint one number "
                 "for all axes of rotation and one for all axes of translation",
             )

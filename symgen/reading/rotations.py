@@ -181,6 +181,16 @@ def rotation_about_axis(axis: Triple, c: float, s: float) -> Matrix3:
     )
 
 
+def unit_vector(v: Triple) -> tuple[Triple, float]:
+    """The unit vector along a vector other than 0, and the length of the vector; nothing overflows,
+    whatever that is."""
+    size = max(map(abs, v))
+    scaled = [a / size for a in v]
+    length = norm(*scaled)
+    x, y, z = v if norm(*v) == 1 else (a / length for a in scaled)
+    return (x, y, z), length * size
+
+
 def with_z_along(rotation: Matrix3, axis: Triple) -> Matrix3:
     """A rotation matrix with its z axis along an axis of the frame that `rotation` gives."""
     length = norm(*axis) or 1.0

@@ -38,7 +38,7 @@ from symgen.reading.joint_kinds import (
     word_of,
 )
 from symgen.reading.plausibility import check
-from symgen.reading.rotations import rotation_from_quaternion, rpy_from_rotation
+from symgen.reading.rotations import rotation_from_quaternion, rpy_from_rotation, unit_vector
 from symgen.reading.urdf.couplings import (
     dependent_joints,
     loops_of,
@@ -269,19 +269,16 @@ def _axis(joint: XmlNode) -> Triple:
     if node is None:
         return 1.0, 0.0, 0.0
     axis = node.triple("xyz")
-    size = max(map(abs, axis))
-    if not size:
+    if not any(axis):
         raise node.error('axis is zero; give a direction such as xyz="0 0 1"')
-    scaled = tuple(a / size for a in axis)  # no overflow, whatever the length
-    length = norm(*scaled)
-    if abs(length * size - 1) > 1e-6:
+    unit, length = unit_vector(axis)
+    if abs(length - 1) > 1e-6:
         node.notice(
             "note",
-            f"the axis has the length {length * size:.6g} and is normalized",
+            f"the axis has the length {length:.6g} and is normalized",
             "{count} axes were normalized ({elements})",
         )
-    x, y, z = axis if norm(*axis) == 1 else (a / length for a in scaled)
-    return x, y, z
+    return unit
 
 
 def _limits(joint: XmlNode, row: JointRow) -> Limits:
