@@ -16,7 +16,6 @@ from symgen.errors import RobotError, gathered, together
 from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.pose import IDENTITY, Triple
-from symgen.numbers.decimals import norm
 from symgen.reading.description import (
     TENSOR,
     Inertial,
