@@ -9,8 +9,8 @@ import numpy as np
 
 from symgen.errors import OptionError
 from symgen.identification.data.log_options import GROUPS, LogOptions, check_unit
+from symgen.mechanics.joint_listing import position_coordinates, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.user_coordinates import position_coordinates, velocity_coordinates
 from symgen.numbers.types import Numbers
 from symgen.reading import toml_reader
 from symgen.reading.toml_reader import Table

@@ -26,7 +26,6 @@ from symgen.mechanics.base_parameters import base_parameters, regrouped_name
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.joint_forces import FRICTION, SPRINGS
-from symgen.mechanics.joint_listing import position_coordinates, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from symgen.numbers.types import Numbers
