@@ -103,9 +103,9 @@ COSTS: Final = {
         triple=(7, 9, 0, 0),
     ),
     "regressor": LoopCost("regressors/whole", (27, 54, 0, 2), (341, 438, 0, 0), (50, 60, 0, 0)),
-    "mass_matrix": LoopCost("composite/minimal", (75, 114, 0, 2), (47, 48, 0, 0), (5, 6, 0, 0)),
+    "mass_matrix": LoopCost("composite/minimal", (75, 114, 0, 2), (42, 42, 0, 0), (5, 6, 0, 0)),
     "inverse_dynamics_derivatives": LoopCost(
-        DERIVATIVES, (317, 430, 0, 2), (100, 72, 0, 0), (36, 42, 0, 0)
+        DERIVATIVES, (317, 430, 0, 2), (100, 72, 0, 0), (31, 36, 0, 0)
     ),
     "forward_dynamics": LoopCost(
         "forward_dynamics_articulated/minimal", (143, 213, 0, 2), (188, 169, 1, 0)
