@@ -1,7 +1,6 @@
 """The command ``symgen identify``."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +18,7 @@ from symgen.text import shown
 
 if TYPE_CHECKING:
     from symgen.identification.estimation.run import Identified
-    from symgen.identification.report.shaping import EstimateOutputs
+    from symgen.identification.report.shaping import EstimateOutputs, OutputRequest
 
 RESULTS: Final = (
     out_option(
@@ -82,26 +81,6 @@ RESULTS: Final = (
 """The options for the results of an estimate."""
 
 
-@dataclass(frozen=True)
-class ExtraOutputs:
-    """Requested outputs besides the estimate: the path of a URDF, the link of a payload, a second
-    log for validation."""
-
-    urdf: Path | None = None
-    payload: str | None = None
-    validation: str | None = None
-    actuators: Path | None = None
-    """The path of an actuator file."""
-    force: bool = False
-    """Write the URDF even if the estimate is implausible."""
-    html: Path | None = None
-    """The path of an HTML report."""
-    folder: Path | None = None
-    """The folder for the estimate."""
-    workers: str = ""
-    """What reduces several logs."""
-
-
 @command()
 @FILE
 @click.argument("log", metavar="LOG...", type=click.Path(), nargs=-1, required=True)
@@ -139,13 +118,14 @@ def identify(
     """
     from symgen.cli.progress import progress
     from symgen.identification.report.identification_report import report
+    from symgen.identification.report.shaping import OutputRequest
     from symgen.jobs.publish import check_folder, write_files
 
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        wishes = ExtraOutputs(urdf, payload, validation, actuators_out, force, html, out, workers)
-        identified, extra = run(file, log, options, tell, wishes)
+        request = OutputRequest(urdf, actuators_out, html, out, payload, force)
+        identified, extra = run(file, log, options, request, validation, workers, tell)
         if out is not None:
             tell("drawing the plots")
             written(identified, out, extra, pictures)
@@ -178,8 +158,10 @@ def run(
     file: str,
     log: str | Sequence[str],
     options: dict[str, Any],
+    request: "OutputRequest",
+    validation: str | None,
+    workers: str,
     progress: Callable[[str], None],
-    wishes: ExtraOutputs = ExtraOutputs(),
 ) -> tuple["Identified", "EstimateOutputs"]:
     """The estimate for the options of the command and the requested outputs. Raises
     SymgenError."""
@@ -193,20 +175,12 @@ def run(
     job = Job.of(file, **options)
     progress("reading the robot")
     loaded = job.load(every_motor=True)
-    extra = estimate_outputs(
-        job,
-        loaded,
-        wishes.urdf,
-        wishes.payload,
-        wishes.force,
-        wishes.actuators,
-        wishes.html,
-        wishes.folder,
-    )
-    carrying = (check_link(loaded.model, wishes.payload)[0],) if wishes.payload else ()
-    result = identified(job, loaded, log, settings, progress, carrying, wishes.workers)
-    result = validated(job, loaded, result, wishes.validation, progress)
-    return result, extra.of(result, progress)
+    request.targets(job)
+    link = request.payload
+    carrying = () if link is None else (check_link(loaded.model, link)[0],)
+    result = identified(job, loaded, log, settings, progress, carrying, workers)
+    result = validated(job, loaded, result, validation, progress)
+    return result, estimate_outputs(request, job, loaded, result, progress)
 
 
 def written(

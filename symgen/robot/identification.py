@@ -129,10 +129,10 @@ class Identification:
     def _outputs(
         self, urdf: Path | None, force: bool = False, folder: Path | None = None
     ) -> "EstimateOutputs":
-        from symgen.identification.report.shaping import estimate_outputs
+        from symgen.identification.report.shaping import OutputRequest, estimate_outputs
 
-        wanted = estimate_outputs(self.job, self.loaded, urdf, None, force, folder=folder)
-        return wanted.of(self.result, _silent)
+        asked = OutputRequest(urdf, folder=folder, force=force)
+        return estimate_outputs(asked, self.job, self.loaded, self.result, _silent)
 
     @cached_property
     def summary(self) -> str:

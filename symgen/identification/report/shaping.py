@@ -1,8 +1,8 @@
 """Outputs of ``symgen identify`` beyond numbers: a URDF with consistent bodies, and a payload."""
 
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Any, Final
@@ -11,7 +11,7 @@ import numpy as np
 
 from symgen.advice import command
 from symgen.identification.consistency.nearest_bodies import Bodies, BodiesError, bodies
-from symgen.identification.consistency.payload_estimate import Payload, check_link, payload
+from symgen.identification.consistency.payload_estimate import payload
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import standard_parameters
@@ -32,7 +32,7 @@ from symgen.identification.report.shape_report import (
 )
 from symgen.identification.report.verdicts import (
     FILES,
-    NOTHING,
+    URDF,
     Verdict,
     no_bodies,
     of_bodies,
@@ -122,132 +122,111 @@ def marked(text: bytes) -> bytes:
     return text if MARK in text else text + (b"" if text.endswith(b"\n") else b"\n") + MARK + b"\n"
 
 
-@dataclass(frozen=True)
-class EstimateOutputs:
-    """The outputs that the command was asked to make of an estimate, and once there is one, what
-    came out."""
+DRIVES: Final = Mark("symgen identify", lambda stream: edges(stream).startswith(BEGIN))
 
-    job: Job
-    loaded: LoadedRobot
+
+@dataclass(frozen=True)
+class OutputRequest:
+    """The outputs that are to be made of an estimate: the paths of a URDF, an actuator file and a
+    page, the `folder` of a model file, the link of a `payload`; with `force`, files are written
+    even if the estimate is implausible."""
+
     urdf: Path | None = None
-    link: str | None = None
-    force: bool = False
     actuators: Path | None = None
     html: Path | None = None
-    page: bytes = b""
     folder: Path | None = None
-    """The folder for the model file."""
-    drives: DriveTables | None = None
-    model: bytes | None = None
-    """The model file."""
-    shape: Shape | None = None
-    no_bodies: bool = False
-    """Whether no physically consistent bodies were found for the URDF."""
-    payload: Payload | None = None
-    verdicts: tuple[Verdict, ...] = ()
+    payload: str | None = None
+    force: bool = False
 
-    def of(self, identified: Identified, progress: Callable[[str], None]) -> "EstimateOutputs":
-        """The same with what comes out of an estimate, and what speaks against it. Raises
-        SymgenError."""
-        estimate, extended = identified.estimate, replace(self, verdicts=verdicts(identified))
-        if self.link is not None:
-            carried = payload(self.loaded.model, estimate, self.link)
-            extended = replace(
-                extended, payload=carried, verdicts=(*extended.verdicts, *of_payload(carried))
-            )
-        if self.urdf is not None and not extended.refused:
-            extended = extended._with_bodies(identified, progress)
-        if (self.actuators or self.folder) and identified.settings.torque:
-            given, shaped = self.job[RobotOptions].drive_file, extended._written_shape
-            tables = drive_tables(identified, given)
-            fitted_again = shaped and drive_tables(identified, given, shaped.bodies.drives)
-            extended = replace(extended, drives=fitted_again or tables)
-            if self.folder is not None and not identified.settings.wrenches:
-                text = model_file(identified, tables, self.job, self.loaded)
-                extended = replace(extended, model=text)
-        if self.html is not None:
-            progress("drawing the report")
-            warnings = tuple(verdict.text for verdict in extended.verdicts)
-            html = page(identified, extended.summary, extended.refuted, warnings)
-            extended = replace(extended, page=html.encode())
-        return extended
+    def targets(self, job: Job) -> dict[Path, OutputFile]:
+        """The files, with the marks by which they may be replaced. Raises OptionError where
+        something else stands there."""
+        given = job[RobotOptions].drive_file
+        inputs = (job.file,), (job.file, *([given] if given else ())), (job.file,)
+        paths, marks = (self.urdf, self.actuators, self.html), (OURS, DRIVES, PAGE)
+        rows = zip(paths, marks, inputs, strict=True)
+        files = {path: OutputFile(path, mark, of) for path, mark, of in rows if path is not None}
+        for file in files.values():
+            file.check()
+        return files
 
-    def _with_bodies(
-        self, identified: Identified, progress: Callable[[str], None]
-    ) -> "EstimateOutputs":
-        """The outputs with the bodies of the estimate, or with a warning if it has none. Raises
-        SymgenError."""
-        system, estimate = identified.system, identified.estimate
-        rows = sum(map(system.rows, system.channels))
-        try:
-            shaped = shape(self.job, self.loaded, estimate, rows, progress)
-        except BodiesError as fault:
-            warning = no_bodies(fault)
-            return replace(self, no_bodies=True, verdicts=(*self.verdicts, warning))
-        against = of_bodies(estimate.mapping, shaped.bodies)
-        return replace(self, shape=shaped, verdicts=(*self.verdicts, *against))
 
-    @property
-    def refused(self) -> bool:
-        """True if the URDF must not be written, because of the warnings."""
-        return not self.force and self.refuted
+@dataclass(frozen=True)
+class EstimateOutputs:
+    """What came out of an estimate: the verdicts against it, the files and their contents, those
+    that are withheld with the reason, lines for people, data for JSON, and the model file."""
 
-    @property
-    def _drives_refused(self) -> bool:
-        """Whether the actuator file must not be written. Implausible masses do not concern it."""
-        return not self.force and any(verdict.withholds == FILES for verdict in self.verdicts)
-
-    @property
-    def _written_shape(self) -> Shape | None:
-        """The bodies that are written as a URDF, or None if none is written."""
-        return None if self.refused else self.shape
-
-    @property
-    def _written_urdf(self) -> Path | None:
-        """The path of the URDF, or None if none is written."""
-        return None if self._written_shape is None else self.urdf
-
-    @property
-    def _written_drives(self) -> Path | None:
-        """The path of the actuator file, or None if none is written."""
-        return None if self.drives is None or self._drives_refused else self.actuators
+    verdicts: tuple[Verdict, ...]
+    files: dict[OutputFile, bytes]
+    withheld: dict[Path, str]
+    lines: list[str]
+    data: dict[str, Any]
+    model: bytes | None
 
     @property
     def refuted(self) -> bool:
         """True if there are warnings that withhold the URDF."""
-        return any(verdict.withholds != NOTHING for verdict in self.verdicts)
+        return refuted(self.verdicts)
 
     @property
     def summary(self) -> str:
         """One sentence: whether the estimate is usable."""
         return summary(self.verdicts)
 
-    @property
-    def lines(self) -> list[str]:
-        """The lines of the report, for people."""
-        shaped = lines_of_bodies(self.shape) if self.shape else []
-        carried = lines_of_payload(self.payload) if self.payload else []
-        return [*shaped, *carried, *self._commands()]
 
-    def _commands(self) -> Iterator[str]:
+def refuted(against: Sequence[Verdict], least: int = URDF) -> bool:
+    """True if there are warnings that withhold as much as `least`."""
+    return any(verdict.withholds >= least for verdict in against)
+
+
+@dataclass
+class OutputMaker:
+    """Makes the outputs of an estimate one after the other; warnings are added `against` it."""
+
+    request: OutputRequest
+    job: Job
+    loaded: LoadedRobot
+    identified: Identified
+    progress: Callable[[str], None]
+    against: list[Verdict]
+    withheld: dict[Path, str]
+
+    def bodies(self, path: Path) -> Shape | None:
+        """The bodies of the URDF at `path`, which is withheld if there are none or if there are
+        warnings. Raises SymgenError."""
+        system, shaped = self.identified.system, None
+        if self.request.force or not refuted(self.against):
+            rows = sum(map(system.rows, system.channels))
+            try:
+                shaped = shape(self.job, self.loaded, self.identified.estimate, rows, self.progress)
+                self.against += of_bodies(self.identified.estimate.mapping, shaped.bodies)
+            except BodiesError as fault:
+                self.against.append(no_bodies(fault))
+                self.withheld[path] = NO_BODIES
+                return None
+        if not self.request.force and refuted(self.against):
+            self.withheld[path] = IMPLAUSIBLE
+        return shaped
+
+    def commands(self, model: bytes | None, drives: DriveTables | None) -> Iterator[str]:
         """The commands that generate code for the estimate: from its base parameters, and from the
         URDF with the actuator file."""
-        drive_files = ("actuators", "estimate")
+        asked, drive_files = self.request, ("actuators", "estimate")
         given = typed(self.job.choices, RobotOptions, SourceOptions, leave=drive_files)
-        if self.model is not None and self.folder is not None:
-            words = ["--estimate", str(self.folder / MODEL_FILE), *given]
+        if model is not None and asked.folder is not None:
+            words = ["--estimate", str(asked.folder / MODEL_FILE), *given]
             yield self._command(self.job.file, words)
-        if self._written_drives is None or self.drives is None:
+        if drives is None or asked.actuators is None or asked.actuators in self.withheld:
             return
-        urdf = self._written_urdf
-        if urdf is None and self.model is not None:
+        urdf = None if asked.urdf in self.withheld else asked.urdf
+        if urdf is None and model is not None:
             return
         if urdf is None:
             yield f"the command below uses the inertias of {shown(self.job.file)}"
-        laws = [law for law in self.drives.laws if law in FRICTION]
-        words = ["--actuators", str(self.actuators)]
+        laws = [law for law in drives.laws if law in FRICTION]
+        words = ["--actuators", str(asked.actuators)]
         words += ["--friction", ",".join(laws)] if laws else []
-        words += ["--springs"] if self.drives.springs else []
+        words += ["--springs"] if drives.springs else []
         yield self._command(str(urdf or self.job.file), [*words, *given])
 
     def _command(self, robot: str, words: list[str]) -> str:
@@ -256,68 +235,57 @@ class EstimateOutputs:
         generate = command("regenerate", robot=robot, folder=folder)
         return f"to generate code for the estimate: {generate} {options}"
 
-    @property
-    def data(self) -> dict[str, Any]:
-        """The same for JSON; null for what was not asked for."""
-        return {
-            "shape": shape_data(self.shape) if self.shape else None,
-            "payload": payload_data(self.payload) if self.payload else None,
-            "warnings": [verdict.text for verdict in self.verdicts],
-            "refused": self.refuted,
-        }
-
-    @property
-    def files(self) -> dict[OutputFile, bytes]:
-        """The requested files and their contents, without those that are withheld."""
-        contents = dict[OutputFile, bytes]()
-        if self.shape is not None and (urdf := self._written_urdf) is not None:
-            contents[_target(urdf, self.job)] = marked(self.shape.text)
-        if self._written_drives is not None and self.drives is not None:
-            contents[_actuators(self._written_drives, self.job)] = self.drives.file()
-        if self.html is not None:
-            contents[OutputFile(self.html, PAGE, (self.job.file,))] = self.page
-        return contents
-
-    @property
-    def withheld(self) -> dict[Path, str]:
-        """The requested files that are not written, and the reasons."""
-        reasons = dict[Path, str]()
-        if self.urdf is not None and self._written_urdf is None:
-            reasons[self.urdf] = NO_BODIES if self.no_bodies else IMPLAUSIBLE
-        if self.actuators is not None and self._written_drives is None:
-            reasons[self.actuators] = IMPLAUSIBLE
-        return reasons
-
-
-def _target(urdf: Path, job: Job) -> OutputFile:
-    return OutputFile(urdf, OURS, (job.file,))
-
-
-def _actuators(path: Path, job: Job) -> OutputFile:
-    given = job[RobotOptions].drive_file
-    return OutputFile(path, DRIVES, (job.file, *([given] if given else ())))
-
-
-DRIVES: Final = Mark("symgen identify", lambda stream: edges(stream).startswith(BEGIN))
-
 
 def estimate_outputs(
+    request: OutputRequest,
     job: Job,
     loaded: LoadedRobot,
-    urdf: Path | None,
-    link: str | None,
-    force: bool = False,
-    actuators: Path | None = None,
-    html: Path | None = None,
-    folder: Path | None = None,
+    identified: Identified,
+    progress: Callable[[str], None],
 ) -> EstimateOutputs:
-    """The outputs asked for. Raises OptionError early where it cannot be had."""
-    if urdf is not None:
-        _target(urdf, job).check()
-    if actuators is not None:
-        _actuators(actuators, job).check()
-    if html is not None:
-        OutputFile(html, PAGE, (job.file,)).check()
-    if link is not None:
-        check_link(loaded.model, link)
-    return EstimateOutputs(job, loaded, urdf, link, force, actuators, html, folder=folder)
+    """The outputs asked for, and what speaks against the estimate. Raises SymgenError."""
+    estimate, targets = identified.estimate, request.targets(job)
+    against, withheld = [*verdicts(identified)], dict[Path, str]()
+    maker = OutputMaker(request, job, loaded, identified, progress, against, withheld)
+    contents = dict[Path, bytes]()
+    carried = None
+    if request.payload is not None:
+        carried = payload(loaded.model, estimate, request.payload)
+        against += of_payload(carried)
+    shaped = None if request.urdf is None else maker.bodies(request.urdf)
+    written = shaped if request.urdf not in withheld else None
+    if written is not None and request.urdf is not None:
+        contents[request.urdf] = marked(written.text)
+    drives, model = None, None
+    if (request.actuators or request.folder) and identified.settings.torque:
+        given = job[RobotOptions].drive_file
+        drives = drive_tables(identified, given)
+        if request.folder is not None and not identified.settings.wrenches:
+            model = model_file(identified, drives, job, loaded)
+        if written is not None:
+            drives = drive_tables(identified, given, written.bodies.drives)
+    if request.actuators is not None:
+        if drives is None or (not request.force and refuted(against, FILES)):
+            withheld[request.actuators] = IMPLAUSIBLE
+        else:
+            contents[request.actuators] = drives.file()
+    if request.html is not None:
+        progress("drawing the report")
+        warnings = tuple(verdict.text for verdict in against)
+        html = page(identified, summary(against), refuted(against), warnings)
+        contents[request.html] = html.encode()
+    lines = lines_of_bodies(shaped) if shaped else []
+    lines += lines_of_payload(carried) if carried else []
+    return EstimateOutputs(
+        tuple(against),
+        {targets[path]: content for path, content in contents.items()},
+        withheld,
+        [*lines, *maker.commands(model, drives)],
+        {
+            "shape": shape_data(shaped) if shaped else None,
+            "payload": payload_data(carried) if carried else None,
+            "warnings": [verdict.text for verdict in against],
+            "refused": refuted(against),
+        },
+        model,
+    )
