@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.simulated_logs import Motion, Recipe, moved
 from symgen.identification.data.open_log import read_log
 from symgen.identification.estimation.run import solved
-from symgen.identification.model.compiled_kernel import Kernel, kernel
+from symgen.identification.model.equations import Kernel, kernel
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import problem, standard_parameters
 from symgen.identification.model.settings import Settings

@@ -27,8 +27,7 @@ from symgen.identification.estimation.run import Identified, solved
 from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
-from symgen.identification.prediction.prediction_errors import SLOW
-from symgen.identification.prediction.predictors import predictor
+from symgen.identification.prediction.prediction_errors import SLOW, predictor
 from symgen.jobs.job import Job
 from symgen.reading.assemble import LoadedRobot
 

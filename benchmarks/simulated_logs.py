@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.identification.model.compiled_kernel import kernel
+from symgen.identification.model.equations import kernel
 from symgen.identification.model.problem import friction, standard_parameters
 from symgen.identification.model.sensors import COMPONENTS
 from symgen.jobs.job import Job

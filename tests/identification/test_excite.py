@@ -8,13 +8,17 @@ import pytest
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
-from symgen.identification.excitation.criterion import condition, smooth_condition
-from symgen.identification.excitation.fourier import Fourier, rest_to_rest_basis
 from symgen.identification.excitation.motion_limits import bounds
 from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.identification.excitation.optimizer import ExcitationSearch, _freedom, excite
-from symgen.identification.excitation.task import ExcitationTask
-from symgen.identification.model.compiled_kernel import kernel
+from symgen.identification.excitation.task import (
+    ExcitationTask,
+    Fourier,
+    condition,
+    rest_to_rest_basis,
+    smooth_condition,
+)
+from symgen.identification.model.equations import kernel
 from symgen.identification.model.problem import base_kernel, friction, torque_mapping
 from symgen.identification.model.regressor_tapes import dynamics
 from symgen.identification.report.excite_report import OWNER, csv

@@ -13,11 +13,11 @@ from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.standard_parameters import Prior
 from symgen.identification.estimation.triangular_factors import reduced, triangle
 from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
+from symgen.identification.model.drive_columns import Rates
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.velocity_survey import Rates
 from tests.support.known_truth import ARM, SHORT, SMALL, found, loaded
 
 SILENT = Sensors(noise=0.0)

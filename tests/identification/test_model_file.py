@@ -12,12 +12,12 @@ from symgen.api import trace
 from symgen.compiler.passes import counts
 from symgen.errors import OptionError, RobotError
 from symgen.identification.data.log_options import LogOptions
-from symgen.identification.data.presliding import LEAD
+from symgen.identification.data.samples import LEAD
 from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.problem import problem, standard_parameters
 from symgen.identification.model.settings import Settings
-from symgen.identification.prediction.predictors import of_robot
+from symgen.identification.prediction.prediction_errors import of_robot
 from symgen.identification.report.model_file import drive_tables, model_file
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import moved, write
-from symgen.identification.data.presliding import PreslidingStates
+from symgen.identification.data.samples import PreslidingStates
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.drive_columns import DEFAULT_LAWS
 from symgen.identification.model.settings import Settings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.simulated_logs import Motion
-from symgen.identification.model.compiled_kernel import kernel
+from symgen.identification.model.equations import kernel
 from symgen.jobs.job import Job
 from tests.support.simulated_arm import (
     ARM,

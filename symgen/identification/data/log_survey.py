@@ -8,8 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.data.column_statistics import ColumnStatistics
-from symgen.identification.data.samples import Range
+from symgen.identification.data.samples import ColumnStatistics, Range
 from symgen.identification.data.usable_rows import Clock, Rows, Usable
 from symgen.numbers.types import Numbers
 

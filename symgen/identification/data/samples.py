@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -130,3 +130,106 @@ def pieces(parts: Iterable[Numbers], ranges: Sequence[Range]) -> Iterator[tuple[
             continue
         gone = min(max(current[0] - begin, 0), len(kept))
         begin, kept = begin + gone, kept[gone:]
+
+
+LEAD: Final = 5
+"""Steps of the motion before the first sample, which is unknown, that the initial state assumes. A
+joint that moves has slid by more than its presliding distance after so many steps, and noise of the
+encoder does not add up over them."""
+
+
+@dataclass(frozen=True)
+class PreslidingStates:
+    """Computes the presliding states of k joints, for g presliding distances of each: positions of
+    the joints are `places` (k x nq) q + `offsets` (k); `distances` (k x g) are in rad or m.
+
+    Dahl's model (1968) in its rate-independent form: for a step Δq of the position and g = sign(Δq),
+    the state becomes g + (s - g) exp(-|Δq| / δ), which is exact for motion in one direction within
+    the step. It lies in -1 to 1, keeps the direction of the last motion at standstill, and turns
+    over within a few distances δ after a reversal."""
+
+    places: Numbers
+    offsets: Numbers
+    distances: Numbers
+
+    def states(self, q: Numbers, before: tuple[Numbers, Numbers] | None = None) -> Numbers:
+        """The states (N x k x g) at positions q (N x nq); `before` has the position (nq) and the
+        state (k x g) of the sample before the first one. Without it the joints are assumed to have
+        moved before the first sample as far as they move in the `LEAD` steps after it. An initial
+        state of 0 instead would make the first row of a log tell presliding from Coulomb friction:
+        the joint slides there."""
+        if before is None:
+            travel = ((q[min(LEAD, len(q) - 1)] - q[0]) @ self.places.T)[:, None]
+            slid = -np.expm1(-np.abs(travel) / self.distances)
+            before = q[0], np.sign(travel) * slid
+        start, state = before
+        positions = np.concatenate([start[None], q]) @ self.places.T + self.offsets
+        steps = np.diff(positions, axis=0)
+        result = np.empty((len(q), *self.distances.shape))
+        for k in range(len(self.distances)):
+            result[:, k] = _joint_states(steps[:, k], state[k], self.distances[k])
+        return result
+
+    def attached(self, blocks: Iterable[Samples]) -> Iterator[Samples]:
+        """The blocks of consecutive samples with their states, each continued from the block before
+        unless a gap in time longer than a step of the block separates them."""
+        before, end = None, -np.inf
+        for samples in blocks:
+            if not len(samples):
+                yield samples
+                continue
+            gap = 2.5 * float(np.median(np.diff(samples.t))) if len(samples) > 1 else 0.0
+            connected = before is not None and 0 <= samples.t[0] - end <= gap
+            states = self.states(samples.q, before if connected else None)
+            before, end = (samples.q[-1], states[-1]), float(samples.t[-1])
+            yield replace(samples, presliding=states)
+
+
+def _joint_states(steps: Numbers, state: Numbers, distances: Numbers) -> Numbers:
+    """The states (N x g) of one joint after each of its steps (N), beginning with `state` (g); run
+    by run of steps in the same direction, in closed form."""
+    directions = np.sign(steps)
+    edges = np.flatnonzero(np.diff(directions, prepend=np.nan, append=np.nan) != 0)
+    result = np.empty((len(steps), len(distances)))
+    for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        if not directions[a]:
+            result[a:b] = state
+            continue
+        travel = np.cumsum(np.abs(steps[a:b]))[:, None]
+        result[a:b] = directions[a] + (state - directions[a]) * np.exp(-travel / distances)
+        state = result[b - 1]
+    return result
+
+
+@dataclass
+class ColumnStatistics:
+    """The range, the sum of squares and the number of the entries of columns (k) so far, without
+    those that are not to be used or not numbers."""
+
+    low: Numbers | float = np.inf
+    high: Numbers | float = -np.inf
+    squares: Numbers | float = 0.0
+    count: NDArray[np.int64] | int = 0
+
+    def add(self, rows: Numbers, used: NDArray[np.bool_] | None = None) -> None:
+        """Takes rows (N x k) into account."""
+        used = ~np.isnan(rows) if used is None else used
+        self.low = np.minimum(self.low, np.min(rows, 0, initial=np.inf, where=used))
+        self.high = np.maximum(self.high, np.max(rows, 0, initial=-np.inf, where=used))
+        self.squares = self.squares + np.sum(np.square(rows), 0, where=used)
+        self.count = self.count + used.sum(0)
+
+    @property
+    def ends(self) -> tuple[Numbers, Numbers]:
+        """The least and the largest entry of each column (k)."""
+        return np.atleast_1d(self.low), np.atleast_1d(self.high)
+
+    @property
+    def largest(self) -> Numbers:
+        """The largest size of each column (k)."""
+        return np.maximum(*(np.abs(end) for end in self.ends))
+
+    @property
+    def rms(self) -> Numbers:
+        """The root mean square of each column (k)."""
+        return np.sqrt(np.atleast_1d(self.squares) / np.maximum(self.count, 1))

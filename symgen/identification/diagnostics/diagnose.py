@@ -15,10 +15,14 @@ from symgen.identification.diagnostics.candidates import (
     Names,
     quoted_columns,
 )
-from symgen.identification.diagnostics.diagnostic_fit import DiagnosticModel, Picked, chosen
+from symgen.identification.diagnostics.diagnostic_fit import (
+    DiagnosticModel,
+    Picked,
+    Thresholds,
+    chosen,
+)
 from symgen.identification.diagnostics.hypotheses import HYPOTHESES, Hypothesis, all_factor
 from symgen.identification.diagnostics.robot_hypotheses import gravity_sizes, payload
-from symgen.identification.diagnostics.thresholds import Thresholds
 from symgen.identification.diagnostics.velocity_consistency import kinematic_changes, unrelated
 from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem, gravity_kernel

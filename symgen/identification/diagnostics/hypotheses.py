@@ -19,14 +19,13 @@ from symgen.identification.diagnostics.candidates import (
     swapped,
     unit_of,
 )
-from symgen.identification.diagnostics.diagnostic_fit import Trial
+from symgen.identification.diagnostics.diagnostic_fit import Thresholds, Trial
 from symgen.identification.diagnostics.robot_hypotheses import (
     drift,
     gravity_directions,
     gravity_sizes,
     payload,
 )
-from symgen.identification.diagnostics.thresholds import Thresholds
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 

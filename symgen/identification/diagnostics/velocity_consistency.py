@@ -19,8 +19,7 @@ from symgen.identification.diagnostics.candidates import (
     scale_options,
     unit_of,
 )
-from symgen.identification.diagnostics.diagnostic_fit import Trial
-from symgen.identification.diagnostics.thresholds import Thresholds
+from symgen.identification.diagnostics.diagnostic_fit import Thresholds, Trial
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 

@@ -30,6 +30,7 @@ from symgen.identification.estimation.weighted_solve import (
 )
 from symgen.identification.model.drive_columns import (
     DriveUnknowns,
+    Rates,
     candidates,
     presliding_states,
 )
@@ -38,7 +39,6 @@ from symgen.identification.model.estimate import Solution
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.separable import inseparable
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.velocity_survey import Rates
 from symgen.numbers.types import Numbers
 
 ROBUST_PASSES: Final = 2

@@ -21,10 +21,10 @@ from symgen.identification.estimation.triangular_factors import (
     combined,
     gathered,
 )
+from symgen.identification.model.drive_columns import Rates
 from symgen.identification.model.equations import Equations
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.velocity_survey import Rates
 from symgen.jobs.job import Job
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot

@@ -8,15 +8,13 @@ from typing import Final
 
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.log_file import LogError
-from symgen.identification.data.presliding import PreslidingStates
-from symgen.identification.data.samples import Samples
+from symgen.identification.data.samples import PreslidingStates, Samples
 from symgen.identification.estimation.block_reduction import block_factors
 from symgen.identification.estimation.iterative import FactoredEquations
 from symgen.identification.estimation.triangular_factors import combined, gathered
-from symgen.identification.model.drive_columns import Joints
+from symgen.identification.model.drive_columns import Joints, Rates, surveyed
 from symgen.identification.model.equations import Equations
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.velocity_survey import Rates, surveyed
 from symgen.text import shown
 
 Progress = Callable[[str], None]

@@ -25,12 +25,12 @@ from symgen.identification.estimation.several_logs import LogsReducer, unlike
 from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.estimation.window_bias import window_bias
 from symgen.identification.estimation.workers import engine
+from symgen.identification.model.drive_columns import Rates
 from symgen.identification.model.equations import Equations
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.prior_file import with_prior
 from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
-from symgen.identification.model.velocity_survey import Rates
 from symgen.identification.prediction.prediction_errors import Prediction
 from symgen.jobs.job import Job
 from symgen.mechanics.model import RigidBodyModel

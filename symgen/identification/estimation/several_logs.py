@@ -27,8 +27,8 @@ from symgen.identification.estimation.log_offsets import LogOffsets, mean_offset
 from symgen.identification.estimation.log_reducer import LogReducer, Progress
 from symgen.identification.estimation.triangular_factors import combined
 from symgen.identification.estimation.workers import Workers
+from symgen.identification.model.drive_columns import Rates
 from symgen.identification.model.equations import Equations
-from symgen.identification.model.velocity_survey import Rates
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 

@@ -15,9 +15,14 @@ import numpy as np
 
 from symgen.advice import install
 from symgen.errors import SymgenError
-from symgen.identification.excitation.criterion import condition, smooth_condition
-from symgen.identification.excitation.fourier import Fourier, basis, rest_to_rest_basis
-from symgen.identification.excitation.task import ExcitationTask
+from symgen.identification.excitation.task import (
+    ExcitationTask,
+    Fourier,
+    basis,
+    condition,
+    rest_to_rest_basis,
+    smooth_condition,
+)
 from symgen.identification.model.separable import States
 from symgen.numbers.types import Numbers
 from symgen.text import shown

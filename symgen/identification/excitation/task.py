@@ -1,5 +1,12 @@
-"""The task of exciting a robot: dynamics, parameters and limits, and at which times they are looked
-at."""
+"""The task of exciting a robot: dynamics, parameters and limits, at which times they are looked at,
+and how well a motion tells base parameters apart.
+
+Motions are finite Fourier series (Swevers, Ganseman, Tukel, De Schutter & Van Brussel, T-RA 1997,
+eq. 2), q(t) = c + Σ_l a_l / (ω l) sin(ω l t) - b_l / (ω l) cos(ω l t) with ω = 2π / period: they
+repeat, so a log may be of any length, and rates are exact. The criterion is the condition number of
+the stacked regressor. Its rows are divided by the force that each joint can give, so that joints
+count alike, and its columns are scaled to unit length, so that units of parameters do not matter
+(Gautier & Khalil, IJRR 1992)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,11 +16,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.excitation.clearance import Clearance
-from symgen.identification.excitation.fourier import Fourier
 from symgen.identification.excitation.motion_limits import Bounds
 from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.identification.model.regressor_tapes import Dynamics
 from symgen.numbers.types import Numbers
+
+
+def basis(harmonics: int, period: float, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """The functions that coefficients a_1 ... a_N, b_1 ... b_N multiply in q, its rate and its
+    acceleration (each N_t x 2 N)."""
+    rates = 2 * np.pi / period * np.arange(1, harmonics + 1)
+    s, c = np.sin(t[:, None] * rates), np.cos(t[:, None] * rates)
+    return (
+        np.hstack([s, -c]) / np.tile(rates, 2),
+        np.hstack([c, s]),
+        np.hstack([-s, c]) * np.tile(rates, 2),
+    )
+
+
+def rest_to_rest_basis(harmonics: int) -> Numbers:
+    """Coefficients (2 N x 2 N - 2, orthonormal) that start and end at rest: Σ a_l = 0 and Σ l b_l =
+    0."""
+    constraints = np.zeros((2, 2 * harmonics))
+    constraints[0, :harmonics], constraints[1, harmonics:] = 1.0, np.arange(1, harmonics + 1)
+    return np.asarray(np.linalg.svd(constraints)[2][2:].T)
+
+
+@dataclass(frozen=True)
+class Fourier:
+    """A motion of n joints: centres (n, rad or m), coefficients (n x 2 N, rad/s or m/s) and period
+    (s)."""
+
+    centre: Numbers
+    coefficients: Numbers
+    period: float
+
+    @property
+    def harmonics(self) -> int:
+        """N, how many there are."""
+        return int(self.coefficients.shape[1]) // 2
+
+    def states(self, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Positions, velocities and accelerations (each N_t x n) at times t (s)."""
+        place, rate, change = basis(self.harmonics, self.period, t)
+        transposed = self.coefficients.T
+        return self.centre + place @ transposed, rate @ transposed, change @ transposed
+
+    def scaled(self, factor: float) -> "Fourier":
+        """The same with its excursions from the centre times a factor."""
+        return Fourier(self.centre, self.coefficients * factor, self.period)
+
 
 PER_HARMONIC: Final = 12
 """Samples a period of the highest harmonic: what the search looks at."""
@@ -108,3 +160,35 @@ class ExcitationTask:
         """The stacked regressor (N n x b), each joint's rows divided by its limit of force."""
         scaled = self.dynamics.regressor(motion.states(self.coarse)) / self.bounds.force[:, None]
         return np.asarray(scaled[:, :, self.separable].reshape(-1, len(self.separable)))
+
+
+POWER: Final = 4
+"""Of the smooth condition number; the largest would be the number itself, which has kinks."""
+
+
+def condition(rows: Numbers) -> tuple[float, float]:
+    """The condition numbers of stacked rows as they are and with columns of unit length; infinite
+    where a column is 0."""
+    lengths = np.linalg.norm(rows, axis=0)
+    if not lengths.all():
+        return np.inf, np.inf
+    return float(np.linalg.cond(rows)), float(np.linalg.cond(rows / lengths))
+
+
+def smooth_condition(rows: Numbers) -> tuple[float, Numbers]:
+    """log of a smooth stand-in for the scaled condition number of `rows` (m x b), and its gradient
+    (m x b).
+
+    With λ the eigenvalues of the Gram matrix of columns of unit length: ½ (log Σ λᵖ + log Σ λ⁻ᵖ) /
+    p, which is at least log σ_max / σ_min and by log b / p at most above it."""
+    lengths = np.linalg.norm(rows, axis=0) + 1e-300
+    unit = rows / lengths
+    values, vectors = np.linalg.eigh(unit.T @ unit)
+    values = np.maximum(values, 1e-14)
+    high, low = (values / values[-1]) ** POWER, (values[0] / values) ** POWER
+    value = 0.5 * (np.log(high.sum()) + np.log(low.sum())) / POWER + 0.5 * np.log(
+        values[-1] / values[0]
+    )
+    slopes = 0.5 * (high / high.sum() - low / low.sum()) / values
+    change = 2 * unit @ (vectors * slopes) @ vectors.T
+    return float(value), (change - unit * np.sum(change * unit, axis=0)) / lengths

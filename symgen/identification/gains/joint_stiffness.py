@@ -23,7 +23,7 @@ from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import pieces
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
 from symgen.identification.gains.gain_fit import jackknife_errors, least_squares
-from symgen.identification.model.compiled_kernel import Kernel, kernel
+from symgen.identification.model.equations import Kernel, kernel
 from symgen.jobs.job import Job
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot

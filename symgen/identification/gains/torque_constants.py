@@ -24,7 +24,7 @@ from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
 from symgen.identification.gains.gain_fit import jackknife_errors, solved
-from symgen.identification.model.compiled_kernel import Kernel, kernel
+from symgen.identification.model.equations import Kernel, kernel
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
 from symgen.jobs.job import Job

@@ -6,7 +6,7 @@ coefficient is an unknown. The force is not linear in the shape parameters, so e
 them has a column of its own; `shape_search` selects by variable projection (Golub & Pereyra, SIAM
 J. Numer. Anal. 1973)."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -15,8 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.data.presliding import PreslidingStates
-from symgen.identification.data.samples import Samples
+from symgen.identification.data.samples import ColumnStatistics, PreslidingStates, Samples
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_forces import (
     FRICTION_WIDTH,
@@ -318,3 +317,43 @@ def presliding_states(columns: Sequence[DriveColumn], joints: Joints) -> Preslid
         return None
     padded = [sorted(row + [row[-1] if row else 1.0] * (most - len(row))) for row in distances]
     return PreslidingStates(joints.places, joints.offsets, np.array(padded))
+
+
+SIGMAS: Final = 6.0
+"""A rate within so many standard deviations of its noise has no sign that can be relied on."""
+PART: Final = 0.01
+"""Nor has one below this part of the joint's largest rate: there friction is no step, and a delay
+of a sample matters."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The rates seen in the motion of k joints that may have friction: the largest rate (rad/s or
+    m/s), the range of the position (rad or m), the rate below which its sign is not known, and the
+    number of rows by which derivatives are uncertain around a standstill."""
+
+    fastest: Numbers
+    travel: Numbers
+    slowest: Numbers
+    margin: int
+
+
+def surveyed(
+    joints: Joints, blocks: Iterable[Samples], margin: int, slowest: float | None
+) -> Rates:
+    """The rates in all blocks of a log; `slowest` is the rate where somebody gives it."""
+    k, noise = len(joints.names), np.zeros(len(joints.names))
+    positions, rates = (
+        ColumnStatistics(np.full(k, np.inf), np.full(k, -np.inf)),
+        ColumnStatistics(np.zeros(k), np.zeros(k)),
+    )
+    for samples in blocks:
+        positions.add(samples.q @ joints.places.T + joints.offsets)
+        rates.add(samples.qd @ joints.rates.T)
+        noise = np.maximum(noise, np.abs(joints.rates) @ samples.noise)
+    low, high = positions.ends
+    least = np.maximum(SIGMAS * noise, PART * rates.largest)
+    travel = np.maximum(high - low, 0.0)
+    return Rates(
+        rates.largest, travel, least if slowest is None else np.full_like(least, slowest), margin
+    )

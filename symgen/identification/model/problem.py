@@ -8,9 +8,8 @@ import numpy as np
 
 from symgen.errors import OptionError
 from symgen.identification.data.column_map import NeededColumns
-from symgen.identification.model.compiled_kernel import Kernel, kernel
 from symgen.identification.model.drive_columns import DEFAULT_LAWS, DriveUnknowns, Joints
-from symgen.identification.model.equations import Equations, JointForceEquations
+from symgen.identification.model.equations import Equations, JointForceEquations, Kernel, kernel
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.sensors import (
     Stacked,

@@ -10,9 +10,8 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.data.column_map import Sensed
 from symgen.identification.data.samples import Samples
-from symgen.identification.model.compiled_kernel import Kernel
 from symgen.identification.model.drive_columns import DriveUnknowns
-from symgen.identification.model.equations import LinearEquations, Supports
+from symgen.identification.model.equations import Kernel, LinearEquations, Supports
 from symgen.identification.model.separable import random_states
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling

@@ -2,7 +2,7 @@
 those in which its joint moves, as measured and filtered, and points of it for pictures."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
@@ -14,8 +14,17 @@ from numpy.typing import NDArray
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.samples import Samples
+from symgen.identification.model.drive_columns import (
+    DriveColumn,
+    DriveUnknowns,
+    ShapePairs,
+    presliding_states,
+)
 from symgen.identification.model.equations import Equations
+from symgen.identification.model.problem import Problem
 from symgen.identification.prediction.bearing_loads import BearingLoads, JointLoads, WrenchModel
+from symgen.mechanics.joint_forces import FRICTION_WIDTH, INERTIA_GROUP, LAWS, ForceLaw
+from symgen.mechanics.model import Body
 from symgen.numbers.types import Numbers
 
 Flags = NDArray[np.bool_]
@@ -193,3 +202,38 @@ def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -
 def _joined(parts: list[Points]) -> Points:
     columns: Any = zip(*(vars(part).values() for part in parts), strict=True)
     return Points(*(np.concatenate(column) for column in columns))
+
+
+def predictor(
+    problem: Problem, base: Numbers, columns: Sequence[DriveColumn], values: Sequence[float]
+) -> Predictor:
+    """The predictor of base parameters (b) and the coefficients of some columns of drives."""
+    drives = None
+    all_values = np.concatenate([base, np.asarray(values, np.float64)])
+    if problem.joints is not None:
+        slowest = np.zeros(len(problem.joints.names))
+        states = presliding_states(columns, problem.joints)
+        drives = DriveUnknowns(problem.joints, tuple(columns), slowest, presliding=states)
+        drives = drives.with_loads(columns, all_values)
+    return Predictor(problem.equations(drives), all_values, problem.channels)
+
+
+def of_robot(problem: Problem) -> Predictor:
+    """The predictor of the robot's files, or of the model file that replaces them: inertial
+    parameters, rotors, friction and springs. Rotors are bodies of the model."""
+    columns, values = list[DriveColumn](), list[float]()
+    bodies = {body.velocity: body for body in problem.mapping.model.bodies}
+    laws = [law for law, row in LAWS.items() if row.group != INERTIA_GROUP]
+    for k, name in enumerate(problem.joints.names if problem.joints else ()):
+        for law in laws:
+            if value := bodies[name].coefficient(law):
+                columns.append(DriveColumn(k, law, _shape(bodies[name], LAWS[law])))
+                values.append(value)
+    return predictor(problem, problem.mapping.base(problem.mapping.prior), columns, values)
+
+
+def _shape(body: Body, law: ForceLaw) -> ShapePairs:
+    """The shape parameters of a law at the coordinate of a body."""
+    parameters = (*law.shape, *((FRICTION_WIDTH,) if law.has_width else ()))
+    values = ((parameter.name, body.coefficient(parameter.name)) for parameter in parameters)
+    return tuple((name, value) for name, value in values if value)

@@ -10,12 +10,11 @@ import numpy as np
 from symgen import __version__
 from symgen.identification.data.column_map import LogColumn, Map, NeededColumns
 from symgen.identification.data.column_mapping import guessed
-from symgen.identification.data.column_statistics import ColumnStatistics
 from symgen.identification.data.dataset import Progress, Reading, look
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
-from symgen.identification.data.samples import Samples
+from symgen.identification.data.samples import ColumnStatistics, Samples
 from symgen.identification.report.motion_plots import Curve, motion_figure
 from symgen.inspection.pictures import drawn
 from symgen.inspection.report_tables import Report, ReportTable

@@ -14,8 +14,13 @@ from symgen.identification.estimation.run import Identified
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.bearing_loads import WrenchModel
-from symgen.identification.prediction.prediction_errors import Prediction, Predictor, predict
-from symgen.identification.prediction.predictors import of_robot, predictor
+from symgen.identification.prediction.prediction_errors import (
+    Prediction,
+    Predictor,
+    of_robot,
+    predict,
+    predictor,
+)
 from symgen.identification.report.identification_report import listed
 from symgen.identification.report.prediction_report import data, pictures
 from symgen.jobs.job import Job
