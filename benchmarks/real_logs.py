@@ -24,7 +24,6 @@ from symgen.identification.consistency.nearest_bodies import bodies
 from symgen.identification.data.dataset import reading
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.run import Identified, solved
-from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import SLOW, predictor
@@ -258,8 +257,8 @@ def matrix(trial: Trial, log: Even, folder: Path) -> Numbers:
     """The recipe's regressor (N x n x p)."""
     sought = prepared(trial.robot, trial.couple, folder)[2]
     equations: Any = sought.equations(None)
-    assert isinstance(equations, JointForceEquations)
-    base = equations.kernel(log.q, log.qd, log.qdd)
+    assert equations.joint_kernel is not None
+    base = equations.joint_kernel(log.q, log.qd, log.qdd)
     own = [log.qdd, log.qd, np.sign(log.qd), np.ones_like(log.qd)]
     return np.concatenate([base, *(x[:, :, None] * np.eye(x.shape[1]) for x in own)], axis=2)
 

@@ -11,8 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.identification.model.equations import kernel
-from symgen.identification.model.problem import friction, standard_parameters
-from symgen.identification.model.sensors import COMPONENTS
+from symgen.identification.model.problem import COMPONENTS, friction, standard_parameters
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.mechanics.model import Limits, RigidBodyModel

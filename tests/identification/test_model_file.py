@@ -54,7 +54,7 @@ def difference(robot, file, reading, equations, values):
     """The largest difference between the joint forces of generated C and of an estimate on the rows
     of a log, relative to the largest force of each joint. The state begins as in the estimate: the
     motion before the log is that of its first steps."""
-    dof = equations.kernel.shape[0]
+    dof = equations.joint_kernel.shape[0]
     compiled = symgen.compile(robot, "inverse_dynamics", "presliding_update", estimate=file)
     state, before, worst = np.zeros(dof), None, 0.0
     for block in samples_of(reading, equations.drives):

@@ -143,7 +143,7 @@ class PreslidingStates:
     """Computes the presliding states of k joints, for g presliding distances of each: positions of
     the joints are `places` (k x nq) q + `offsets` (k); `distances` (k x g) are in rad or m.
 
-    Dahl's model (1968) in its rate-independent form: for a step Δq of the position and g = sign(Δq),
+    Dahl's model (1968) in its rate-independent form: for a step Δq of the position, g = sign(Δq),
     the state becomes g + (s - g) exp(-|Δq| / δ), which is exact for motion in one direction within
     the step. It lies in -1 to 1, keeps the direction of the last motion at standstill, and turns
     over within a few distances δ after a reversal."""

@@ -18,7 +18,7 @@ from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples, pieces
 from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Picked, drive_model, ridged
-from symgen.identification.model.equations import JointForceEquations
+from symgen.identification.model.equations import Kernel
 from symgen.identification.model.problem import Problem
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
@@ -62,17 +62,15 @@ def tuned(
 def lower_cutoff(reading: Reading, sought: Problem) -> float | None:
     """The cutoff (Hz) below that of the reading which predicts best; None where none is better, or
     there are no derivatives or no forces at single samples."""
-    first, equations = reading.derivation, sought.equations(None)
-    if first is None or not isinstance(equations, JointForceEquations):
+    first, kernel = reading.derivation, sought.equations(None).joint_kernel
+    if first is None or kernel is None:
         return None
     tried = [first]
     while tried[-1].cutoff / RATIO > LOWEST:
         derivation = Derivation.of_cutoff(tried[-1].cutoff / RATIO, first.step, first.even)
         tried.append(derivation)
     blocks = rows_of_blocks(reading, tried[-1].half)
-    errors = [
-        _error(blocks, reading, derivation, equations, tried[-1].half) for derivation in tried
-    ]
+    errors = [_error(blocks, reading, derivation, kernel, tried[-1].half) for derivation in tried]
     best = int(np.argmin(errors))
     return tried[best].cutoff if errors[best] < errors[0] + np.log(1 - GAIN) else None
 
@@ -88,7 +86,7 @@ def _error(
     blocks: Sequence[Numbers],
     reading: Reading,
     derivation: Derivation,
-    equations: JointForceEquations,
+    kernel: Kernel,
     half: int,
 ) -> float:
     """The mean over channels of the log of the part of the squares that predictions of each fold
@@ -99,7 +97,7 @@ def _error(
     if not sum(map(len, inner)):
         return np.inf
     trial = Picked(tuple(inner), ROWS).trial()
-    rows, measured = drive_model(equations.kernel, trial), trial.measured * trial.used
+    rows, measured = drive_model(kernel, trial), trial.measured * trial.used
     edges = np.linspace(0, len(rows), FOLDS + 1).astype(int)
     parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
     squares = np.maximum(np.sum(measured**2, axis=0), 1e-300)

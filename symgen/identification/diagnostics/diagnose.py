@@ -24,7 +24,6 @@ from symgen.identification.diagnostics.diagnostic_fit import (
 from symgen.identification.diagnostics.hypotheses import HYPOTHESES, Hypothesis, all_factor
 from symgen.identification.diagnostics.robot_hypotheses import gravity_sizes, payload
 from symgen.identification.diagnostics.velocity_consistency import kinematic_changes, unrelated
-from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.problem import Problem, gravity_kernel
 from symgen.jobs.job import Job
 from symgen.text import shown
@@ -58,10 +57,10 @@ def diagnosed(
     for a joint that never moves, unless a prior determines it (`full`)."""
     if sought.wanted.plain and not full:
         _check_moving(reading)
-    equations = sought.equations(None)
-    if sought.joints is None or not isinstance(equations, JointForceEquations):
+    kernel = sought.equations(None).joint_kernel
+    if sought.joints is None or kernel is None:
         return reading
-    model = DiagnosticModel(equations.kernel, sought.mapping, lambda: gravity_kernel(job), limits)
+    model = DiagnosticModel(kernel, sought.mapping, lambda: gravity_kernel(job), limits)
     picked = Picked(chosen(reading), limits.rows(len(sought.channels)))
     if not picked.samples or not sought.wanted.plain:
         return reading

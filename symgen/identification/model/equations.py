@@ -4,9 +4,9 @@ All of them are frozen values. `equations` gives A (N x c x p) and y (N x c) wit
 parameters x, base parameters first, then the coefficients of the joints' drives; c is the number of
 channels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,25 +108,50 @@ class Equations(Protocol):
 
 
 @dataclass(frozen=True)
-class JointForceEquations:
-    """The regressor of joint forces at each sample, then the columns of the drives."""
+class ForceEquations:
+    """The regressors of joint forces, of wrenches at joints or of both at each sample, then the
+    columns of the drives, which act on joint forces. The first `forces` channels are joint forces;
+    `columns` are those of the kernels that are parameters, all where it is None."""
 
-    kernel: Kernel
+    kernels: tuple[Kernel, ...]
+    forces: int
+    columns: tuple[int, ...] | None = None
     drives: DriveUnknowns | None = None
+
+    @property
+    def joint_kernel(self) -> Kernel | None:
+        """The kernel of joint forces where nothing else is measured."""
+        return self.kernels[0] if self.columns is None else None
 
     @cached_property
     def supports(self) -> Supports:
         """The columns that are not zero in every state."""
-        rows = self.kernel.nonzero
+        rows = self._parameters([kernel.nonzero for kernel in self.kernels], 0)
         if self.drives is not None:
-            rows = np.concatenate([rows, self.drives.supports], axis=1)
+            rows = np.concatenate([rows, _padded(self.drives.supports, len(rows), 0)], axis=1)
         return tuple(tuple(np.flatnonzero(row).tolist()) for row in rows)
 
     def equations(self, samples: Samples) -> LinearEquations:
-        """The regressor at each sample."""
-        regressor = self.kernel(samples.q, samples.qd, samples.qdd)
+        """The regressors at each sample."""
+        states, n = (samples.q, samples.qd, samples.qdd), self.forces
+        regressor = self._parameters([kernel(*states) for kernel in self.kernels], 1)
         if self.drives is None:
             return LinearEquations(regressor, samples.measured, samples.usable)
-        columns = np.concatenate([regressor, self.drives.values(samples, regressor)], axis=2)
-        used = samples.usable & self.drives.known(samples)
+        torques = replace(samples, measured=samples.measured[:, :n], usable=samples.usable[:, :n])
+        values = self.drives.values(torques, regressor[:, :n])
+        columns = np.concatenate([regressor, _padded(values, regressor.shape[1], 1)], axis=2)
+        used = samples.usable.copy()
+        used[:, :n] &= self.drives.known(torques)
         return LinearEquations(columns, samples.measured, used)
+
+    def _parameters(self, parts: list[NDArray[Any]], axis: int) -> NDArray[Any]:
+        """The columns of parameters of all kernels."""
+        rows = np.concatenate(parts, axis=axis) if len(parts) > 1 else parts[0]
+        return rows if self.columns is None else rows[..., list(self.columns)]
+
+
+def _padded(rows: NDArray[Any], channels: int, axis: int) -> NDArray[Any]:
+    """Rows of joint forces with zeros for the wrenches."""
+    missing = channels - rows.shape[axis]
+    widths = [(0, missing if k == axis else 0) for k in range(rows.ndim)]
+    return np.pad(rows, widths) if missing else rows

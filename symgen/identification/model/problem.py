@@ -1,35 +1,32 @@
 """From a robot and the settings to what identification needs of a log and the equations it makes of
 it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.data.column_map import NeededColumns
+from symgen.identification.data.column_map import NeededColumns, Sensed
 from symgen.identification.model.drive_columns import DEFAULT_LAWS, DriveUnknowns, Joints
-from symgen.identification.model.equations import Equations, JointForceEquations, Kernel, kernel
+from symgen.identification.model.equations import ForceEquations, Kernel, kernel
 from symgen.identification.model.estimate import BaseMapping
-from symgen.identification.model.sensors import (
-    Stacked,
-    carried,
-    channels,
-    random_rows,
-    torque_constants,
-    wrenches,
-)
+from symgen.identification.model.separable import random_states
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters, regrouped_name
-from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.joint_forces import FRICTION, SPRINGS
+from symgen.mechanics.joint_listing import listed_joints
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from symgen.numbers.types import Numbers
+from symgen.reading import toml_reader
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
+from symgen.text import quoted, shown
 from symgen.tracing.options import NO_FRICTION, FunctionOptions, at_runtime
 
 
@@ -48,7 +45,7 @@ class Problem:
     known: Mapping[str, float]
     channels: tuple[tuple[str, str], ...]
     wanted: NeededColumns
-    equations: Callable[[DriveUnknowns | None], Equations]
+    equations: Callable[[DriveUnknowns | None], ForceEquations]
 
 
 def problem(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
@@ -130,7 +127,7 @@ def gravity_kernel(job: Job) -> Kernel:
 
 def _joint_forces(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     """Joint forces at each sample, in base parameters."""
-    model, regressor = loaded.model, base_kernel(without_drives(job), loaded)
+    model, kernels = loaded.model, (base_kernel(without_drives(job), loaded),)
     wanted = NeededColumns.of(model, [("tau", "force")])
     (forces,) = wanted.sensors
     forces = replace(forces, constants=torque_constants(job, forces.names))
@@ -141,7 +138,7 @@ def _joint_forces(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
         _coefficients(model, (*FRICTION, *SPRINGS)),
         tuple(zip(forces.names, forces.units, strict=True)),
         replace(wanted, sensors=(forces,)),
-        lambda drives: JointForceEquations(regressor, drives),
+        lambda drives: ForceEquations(kernels, len(forces.names), None, drives),
     )
 
 
@@ -177,12 +174,13 @@ def _wrenches(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
         felt = (*problem.wanted.sensors, *felt)
     else:
         problem = replace(problem, joints=None, laws=(), known={})
+    count, columns = (len(problem.channels) if settings.torque else 0), independent.chosen
     return replace(
         problem,
         mapping=mapping,
         channels=measured,
         wanted=replace(problem.wanted, sensors=felt),
-        equations=lambda drives: Stacked(kernels, independent.chosen, settings.torque, drives),
+        equations=lambda drives: ForceEquations(kernels, count, columns, drives),
     )
 
 
@@ -199,3 +197,58 @@ def _check_not_felt(settings: Settings) -> None:
             raise OptionError(
                 f"{flag}: a measured wrench does not depend on the {name} of joints; remove {flag}"
             )
+
+
+COMPONENTS: Final = ("fx", "fy", "fz", "tx", "ty", "tz")
+"""Of a wrench: force, then torque about the link's origin, in the link's axes."""
+
+
+def wrenches(joints: Sequence[str]) -> tuple[Sensed, ...]:
+    """The measurements of sensors of wrenches: columns ``wrench_fx`` of one, ``wrench_JOINT_fx`` of
+    several."""
+    units = tuple(unit for _, unit in channels(joints[:1]))
+    prefixes = ["wrench"] if len(joints) == 1 else [f"wrench_{joint}" for joint in joints]
+    return tuple(Sensed(prefix, COMPONENTS, units) for prefix in prefixes)
+
+
+def channels(joints: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Names and units of all their components."""
+    alone = len(joints) == 1
+    return tuple(
+        (name if alone else f"{joint} {name}", "N" if name.startswith("f") else "N m")
+        for joint in joints
+        for name in COMPONENTS
+    )
+
+
+def torque_constants(job: Job, joints: Sequence[str]) -> tuple[float, ...]:
+    """Force by ampere of each joint by the job's file of actuators; none where it does not say all
+    of them. Raises RobotError."""
+    path = job[RobotOptions].drive_file
+    if path is None:
+        return ()
+    table, constants = toml_reader.read(path, "a TOML file of actuators")[0].table("joints"), []
+    for joint in joints:
+        row = table.table(joint)
+        constant, ratio = row.number("torque_constant"), row.number("gear_ratio")
+        constants.append(None if constant is None else constant * (1.0 if ratio is None else ratio))
+    known = tuple(constant for constant in constants if constant is not None)
+    return known if len(known) == len(joints) else ()
+
+
+def carried(model: RigidBodyModel, joint: str) -> str:
+    """The link that a joint moves. Raises OptionError."""
+    joints = {row.name: row.body.name for row in listed_joints(model)}
+    if joint not in joints:
+        raise OptionError(
+            f"--sensor wrench:{shown(joint)}: no moving joint is called '{shown(joint)}'; there "
+            f"are {quoted(list(joints))}"
+        )
+    return joints[joint]
+
+
+def random_rows(kernels: Sequence[Kernel], coupling: Coupling) -> Numbers:
+    """The regressors at random states, row under row."""
+    states = random_states(coupling)
+    parts = [kernel(*states) for kernel in kernels]
+    return np.concatenate([rows.reshape(-1, rows.shape[2]) for rows in parts])

@@ -6,7 +6,6 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.identification.estimation.run import Identified
-from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.prediction.prediction_errors import Points
 from symgen.identification.report.panels import (
@@ -64,11 +63,7 @@ def end_of_log(identified: Identified) -> tuple[Points, float | None]:
     kept = np.flatnonzero(t >= t[-1] - SPAN)
     kept = kept[:: -(-len(kept) // MOST)]
     rates = np.concatenate([samples.qd for samples in identified.last])
-    load = (
-        predicted
-        if not isinstance(identified.equations, JointForceEquations)
-        else _load(identified)
-    )
+    load = predicted if identified.settings.wrenches else _load(identified)
     used = np.ones(measured.shape, np.bool_)
     return Points(t, rates, measured, predicted, load, used).rows(kept), edge
 

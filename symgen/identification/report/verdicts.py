@@ -13,7 +13,6 @@ import numpy as np
 from symgen.identification.consistency.nearest_bodies import Bodies, BodiesError
 from symgen.identification.consistency.payload_estimate import Payload
 from symgen.identification.estimation.run import Identified
-from symgen.identification.model.equations import JointForceEquations
 from symgen.identification.model.estimate import BaseMapping
 from symgen.mechanics.joint_forces import FRICTION
 from symgen.numbers.types import Numbers
@@ -89,11 +88,7 @@ def verdicts(identified: Identified) -> tuple[Verdict, ...]:
 def _forgotten(identified: Identified) -> Iterator[Verdict]:
     """Friction that what is left shows, of joints for which no term was asked."""
     drives = identified.equations.drives
-    if (
-        drives is None
-        or not isinstance(identified.equations, JointForceEquations)
-        or not identified.last
-    ):
+    if drives is None or identified.settings.wrenches or not identified.last:
         return
     modelled = {c.joint for c in drives.columns if c.law in FRICTION and c.law not in SMOOTH}
     shares = _friction_shares(identified)
@@ -160,7 +155,7 @@ def _poor(identified: Identified, explained: bool) -> Iterator[Verdict]:
 
 def _noise(identified: Identified) -> Numbers:
     """The deviation of the noise of each channel's sensor, from second differences."""
-    if not identified.last or not isinstance(identified.equations, JointForceEquations):
+    if not identified.last or identified.settings.wrenches:
         return np.zeros(len(identified.estimate.channels))
     last = identified.last[-1]
     second, u = np.diff(last.measured, 2, axis=0), last.usable
