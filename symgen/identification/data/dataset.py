@@ -10,12 +10,12 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.data.column_map import Layout, Map, NeededColumns
 from symgen.identification.data.column_mapping import PartOfRobotError, check_order, layout
-from symgen.identification.data.differentiation import Derivation, cutoff
+from symgen.identification.data.differentiation import USUAL_CUTOFF, Derivation, cutoff
 from symgen.identification.data.log_file import Log, LogError, in_memory
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.log_survey import Survey, survey
 from symgen.identification.data.open_log import LogSource, open_log
-from symgen.identification.data.samples import BlockPlan, Samples, pieces
+from symgen.identification.data.samples import BlockPlan, Range, Samples, pieces
 from symgen.identification.data.unit_checks import check_quaternions, check_step, check_units
 from symgen.identification.data.usable_rows import Clock, Rows, Usable, rows_in_words
 from symgen.mechanics.joint_listing import (
@@ -71,12 +71,21 @@ class Reading:
         complete = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
         return replace(complete, noise=self.noise)
 
+    def filtering(self, cutoff: float = 0.0) -> Derivation:
+        """The derivation of the log, or one of a cutoff (Hz), where nothing is to be derived."""
+        usual = cutoff or min(USUAL_CUTOFF, 0.2 / self.step)
+        return self.derivation or Derivation.of_cutoff(usual, self.step, self.survey.even)
+
+    def pieces(self, ranges: Sequence[Range]) -> Iterator[tuple[int, Numbers]]:
+        """The first row and the rows of ranges, time first and then the layout's columns. Raises
+        LogError."""
+        parts = (np.column_stack([part.t, part.rows]) for part in self.source.usable())
+        return pieces(parts, ranges)
+
     def blocks(self, progress: Progress = lambda step: None, every: int = 1) -> Iterator[Samples]:
         """The samples of each block, or of each `every`-th, those for the estimate and then those
         held out. Raises LogError."""
-        ranges = [*self.plan.training, *self.plan.validation][::every]
-        parts = (np.column_stack([part.t, part.rows]) for part in self.source.usable())
-        for start, rows in pieces(parts, ranges):
+        for start, rows in self.pieces([*self.plan.training, *self.plan.validation][::every]):
             progress(f"row {start + len(rows)} of {self.survey.usable}")
             yield self.samples(rows)
 
@@ -235,9 +244,7 @@ def _noise(reading: Reading, wanted: NeededColumns) -> Numbers:
     """The deviation of the noise of velocities, from the longest stretch among the first rows."""
     probe, columns = reading.survey.probe, reading.layout
     n = len(wanted.velocities)
-    derivation = reading.derivation or Derivation.of_cutoff(
-        min(20.0, 0.2 / reading.step), reading.step, reading.survey.even
-    )
+    derivation = reading.filtering()
     a, b = probe.longest
     if b - a < 4 * derivation.half or not wanted.plain:
         return np.zeros(n)

@@ -16,7 +16,7 @@ from symgen.identification.data.dataset import Reading, reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
-from symgen.identification.data.samples import Samples, pieces
+from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Picked, drive_model, ridged
 from symgen.identification.model.equations import Kernel
 from symgen.identification.model.problem import Problem
@@ -78,8 +78,7 @@ def lower_cutoff(reading: Reading, sought: Problem) -> float | None:
 def rows_of_blocks(reading: Reading, half: int) -> list[Numbers]:
     """Rows of some blocks, evenly over those for the estimate, with `half` more on both sides."""
     ranges = replace(reading.plan, half=half).training
-    parts = (np.column_stack([part.t, part.rows]) for part in reading.source.usable())
-    return [rows for _, rows in pieces(parts, ranges[:: max(-(-len(ranges) // BLOCKS), 1)])]
+    return [rows for _, rows in reading.pieces(ranges[:: max(-(-len(ranges) // BLOCKS), 1)])]
 
 
 def _error(

@@ -61,7 +61,7 @@ def diagnosed(
     if sought.joints is None or kernel is None:
         return reading
     model = DiagnosticModel(kernel, sought.mapping, lambda: gravity_kernel(job), limits)
-    picked = Picked(chosen(reading), limits.rows(len(sought.channels)))
+    picked = Picked(chosen(reading), limits.rows)
     if not picked.samples or not sought.wanted.plain:
         return reading
     context = Context.of(model, picked, Names.of(reading, sought), reading.step)

@@ -91,9 +91,8 @@ class Thresholds:
     held: float = 0.1
     """The part of the rows in which a force may keep exactly one value while its joint moves."""
 
-    def rows(self, channels: int) -> int:
-        """The number of rows of the diagnostic fit."""
-        return 400
+    rows: int = 400
+    """The number of rows of the diagnostic fit."""
 
 
 BLOCKS: Final = 8
@@ -198,9 +197,9 @@ class Trial:
         one = np.ones_like(self.qd)
         return [self.qd, np.sign(self.qd), one, self.qdd, *self.extra]
 
-    def scaled(self, name: str, factors: Numbers) -> "Trial":
-        """With a field times factors of its columns."""
-        return replace(self, **{name: getattr(self, name) * factors})
+    def scaled(self, factors: Numbers | float, *names: str) -> "Trial":
+        """With some fields times factors of their columns."""
+        return replace(self, **{name: getattr(self, name) * factors for name in names})
 
     def reordered(self, order: list[int], *names: str) -> "Trial":
         """With the columns of some fields in another order."""

@@ -45,7 +45,7 @@ def _force_signs(context: Context) -> Iterator[Candidate]:
     n = len(context.names.forces)
     for k, name in enumerate(context.names.forces):
         yield Candidate(
-            context.trial.scaled("measured", factors_with_one(n, k, -1.0)),
+            context.trial.scaled(factors_with_one(n, k, -1.0), "measured"),
             f"'{shown(name)}' probably has the wrong sign",
             f"give {scale_options(context.names.joints[k], -1.0, 'tau')}",
         )
@@ -68,15 +68,10 @@ def _force_factors(context: Context) -> Iterator[Candidate]:
     for k, name in enumerate(context.names.forces):
         factor = _best_factor(context, k)
         limit = context.model.thresholds.factor
-        if (
-            factor is not None
-            and abs(abs(factor) / (decade := 10.0 ** round(np.log10(abs(factor)))) - 1) < 0.1
-        ):
-            factor = float(np.copysign(decade, factor))  # a unit
         if factor is None or 1 / limit < abs(factor) < limit:
             continue
         yield Candidate(
-            context.trial.scaled("measured", factors_with_one(n, k, factor)),
+            context.trial.scaled(factors_with_one(n, k, factor), "measured"),
             f"'{shown(name)}' is probably {1 / factor:.3g} times the force",
             f"give {scale_options(context.names.joints[k], factor, 'tau')} if its unit or torque "
             "constant is wrong",
@@ -136,7 +131,7 @@ def all_factor(context: Context) -> Iterator[Candidate]:
         )
     sizes = np.abs(factors)
     yield Candidate(
-        context.trial.scaled("measured", np.full(n, factor)),
+        context.trial.scaled(factor, "measured"),
         f"the forces of {len(factors)} joints are {np.sign(factor) / sizes.max():.3g} to "
         f"{np.sign(factor) / sizes.min():.3g} times the prediction from the robot file",
         cure,
@@ -211,11 +206,8 @@ def _position_signs(context: Context) -> Iterator[Candidate]:
     names = context.names
     n, groups = len(names.joints), ("q", "qd") if names.velocities else ("q",)
     for k in context.suspects:
-        trial, sign = context.trial, factors_with_one(n, k, -1.0)
-        for group in MOTION:
-            trial = trial.scaled(group, sign)
         yield Candidate(
-            trial,
+            context.trial.scaled(factors_with_one(n, k, -1.0), *MOTION),
             f"'{shown(names.positions[k])}' probably has the wrong sign",
             f"give {scale_options(names.joints[k], -1.0, *groups)}",
         )
@@ -239,9 +231,7 @@ def _position_swaps(context: Context) -> Iterator[Candidate]:
 def _degrees(context: Context) -> Iterator[Candidate]:
     if context.names.velocities:
         return
-    trial = context.trial
-    for group in MOTION:
-        trial = trial.scaled(group, np.full(len(context.names.joints), np.pi / 180))
+    trial = context.trial.scaled(np.pi / 180, *MOTION)
     yield Candidate(trial, "the positions are probably in degrees", "give --unit q=deg")
 
 

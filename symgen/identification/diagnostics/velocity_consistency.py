@@ -13,14 +13,13 @@ from symgen.identification.data.unit_checks import Slopes
 from symgen.identification.diagnostics.candidates import (
     Candidate,
     Context,
-    Names,
     column_options,
+    factors_with_one,
     quoted_columns,
     scale_options,
     unit_of,
 )
-from symgen.identification.diagnostics.diagnostic_fit import Thresholds, Trial
-from symgen.numbers.types import Numbers
+from symgen.identification.diagnostics.diagnostic_fit import Thresholds
 from symgen.text import shown
 
 
@@ -100,7 +99,7 @@ def _orders(context: Context, order: list[int]) -> list[Candidate]:
 
 def _single(context: Context, k: int, slope: float) -> list[Candidate]:
     names, trial = context.names, context.trial
-    factors = np.where(np.arange(len(names.joints)) == k, slope, 1.0)
+    factors = factors_with_one(len(names.joints), k, slope)
     finding = (
         f"the derivative of '{shown(names.positions[k])}' is {slope:.4g} times "
         f"'{shown(names.velocities[k])}'"
@@ -108,12 +107,12 @@ def _single(context: Context, k: int, slope: float) -> list[Candidate]:
     exact = float(np.round(slope, 2)) if abs(slope) >= 1 else slope
     return [
         Candidate(
-            rates_scaled(trial, factors, names),
+            trial.scaled(factors, *names.rates),
             finding,
             f"give {scale_options(names.joints[k], exact, 'qd')}",
         ),
         Candidate(
-            trial.scaled("q", 1 / factors),
+            trial.scaled(1 / factors, "q"),
             finding,
             f"give {scale_options(names.joints[k], 1 / exact, 'q')}",
         ),
@@ -123,8 +122,6 @@ def _single(context: Context, k: int, slope: float) -> list[Candidate]:
 def _common(context: Context, slope: float) -> list[Candidate]:
     """All velocities, all positions or the time are wrong by a factor."""
     names, trial = context.names, context.trial
-    n = len(names.joints)
-    factors = np.full(n, slope)
     finding = f"the derivatives of all positions are {slope:.4g} times the recorded velocities"
 
     def cure(group: str, factor: float) -> str:
@@ -133,18 +130,11 @@ def _common(context: Context, slope: float) -> list[Candidate]:
         return f"give {unit or ' '.join(scales)}"
 
     changes = [
-        Candidate(rates_scaled(trial, factors, names), finding, cure("qd", slope)),
-        Candidate(trial.scaled("q", 1 / factors), finding, cure("q", 1 / slope)),
+        Candidate(trial.scaled(slope, *names.rates), finding, cure("qd", slope)),
+        Candidate(trial.scaled(1 / slope, "q"), finding, cure("q", 1 / slope)),
     ]
     if slope > 0:
         slower = replace(trial, qdd=trial.qdd / slope, t=trial.t * slope)
         rate = 1 / (slope * context.step)
         changes.append(Candidate(slower, finding, f"give the sample rate: --rate {rate:.4g}"))
     return changes
-
-
-def rates_scaled(trial: Trial, factors: Numbers, names: Names) -> Trial:
-    """With the velocities times factors, and what is derived from them."""
-    for name in names.rates:
-        trial = trial.scaled(name, factors)
-    return trial

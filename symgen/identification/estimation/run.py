@@ -34,7 +34,6 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Prediction
 from symgen.jobs.job import Job
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
@@ -64,15 +63,6 @@ class Identified:
     def rows(self) -> int:
         """The rows of all logs."""
         return sum(fit.rows for fit in self.logs) or self.reading.log.rows
-
-    @property
-    def series(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Time (N), measured and predicted values (N x c) at the end of the log, by straight lines
-        where a measurement is missing."""
-        rows = [self.equations.equations(replace(s, measured=s.bridged)) for s in self.last]
-        t = np.concatenate([samples.t for samples in self.last])
-        predicted = np.concatenate([linear.regressor @ self.estimate.values for linear in rows])
-        return t, np.concatenate([linear.measured for linear in rows]), predicted
 
     @property
     def held_out(self) -> int:

@@ -20,7 +20,6 @@ from symgen.identification.data.dataset import Reading, reading
 from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
-from symgen.identification.data.samples import pieces
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
 from symgen.identification.gains.gain_fit import jackknife_errors, least_squares
 from symgen.identification.model.equations import Kernel, kernel
@@ -80,9 +79,7 @@ def joint_stiffness(
         raise OptionError("--delay: has no effect with --torque model, which reads no torques")
     of_model = job.changed(quantities=("inverse_dynamics",))
     model = kernel(of_model, loaded) if torque == "model" else None
-    derivation = read.derivation or Derivation.of_cutoff(
-        options.cutoff or min(20.0, 0.2 / read.step), read.step, read.survey.even
-    )
+    derivation = read.filtering(options.cutoff)
     grams, noise, rows = _reduced(read, derivation, model, TORQUES[torque])
     if rows < 10 * PARTS:
         raise SymgenError(
@@ -128,9 +125,8 @@ def _equations(
     """Rows (N x n x p + 1) of each joint's equation, zeros where it is not used, and the variance
     of the noise of the deflections (n)."""
     n, fastest = len(read.layout.q), None
-    parts = (np.column_stack([part.t, part.rows]) for part in read.source.usable())
     first = 1 + n + len(read.layout.qd) + len(read.layout.qdd)
-    for _, rows in pieces(parts, read.plan.training):
+    for _, rows in read.pieces(read.plan.training):
         t, q, motor = rows[:, 0], rows[:, 1 : 1 + n], rows[:, first : first + n]
         if len(t) <= 2 * derivation.half:
             continue

@@ -141,9 +141,7 @@ def predict(
     sums = _Sums(len(predictor.channels))
     kept = list[Points]()
     stride = max(reading.survey.usable // POINTS, 1)
-    filtering = reading.derivation or Derivation.of_cutoff(
-        min(20.0, 0.2 / reading.step), reading.step, reading.survey.even
-    )
+    filtering = reading.filtering()
     predicting = lambda step: progress(f"predicting: {step}")  # noqa: E731
     drives = predictor.equations.drives
     blocks = reading.blocks(predicting)
@@ -153,7 +151,7 @@ def predict(
     for samples in islice(blocks, first, None):
         if wrenches and loads:
             loads.add(wrenches(samples))
-        points = _points(samples, predictor)
+        points = points_of(samples, predictor)
         _add(sums, points, samples, filtering)
         kept.append(_shown(points, samples).rows(slice(None, None, stride)))
     rows = tuple(
@@ -165,10 +163,11 @@ def predict(
         )
         for j, (name, unit) in enumerate(predictor.channels)
     )
-    return Prediction(reading, rows, _joined(kept), held_out, loads.joints if loads else ())
+    return Prediction(reading, rows, joined(kept), held_out, loads.joints if loads else ())
 
 
-def _points(samples: Samples, predictor: Predictor) -> Points:
+def points_of(samples: Samples, predictor: Predictor) -> Points:
+    """All samples as points."""
     linear = predictor.equations.equations(samples)
     drives = predictor.equations.drives
     first = linear.regressor.shape[2] - (len(drives.columns) if drives else 0)
@@ -199,7 +198,8 @@ def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -
     sums.add("filtered_moving", smooth, rough, complete & moving[inner])
 
 
-def _joined(parts: list[Points]) -> Points:
+def joined(parts: Sequence[Points]) -> Points:
+    """Consecutive points."""
     columns: Any = zip(*(vars(part).values() for part in parts), strict=True)
     return Points(*(np.concatenate(column) for column in columns))
 

@@ -1,13 +1,14 @@
 """Pictures of an estimate: measured and predicted values, residuals, parameters with their
 uncertainty."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Estimate
-from symgen.identification.prediction.prediction_errors import Points
+from symgen.identification.prediction.prediction_errors import Points, Predictor, joined, points_of
 from symgen.identification.report.panels import (
     MEASURED,
     PNG,
@@ -19,7 +20,6 @@ from symgen.identification.report.panels import (
 )
 from symgen.inspection.pictures import new_figure, styled
 from symgen.mechanics.joint_forces import LAWS
-from symgen.numbers.types import Numbers
 
 MOST: Final = 4000
 """Rows that a picture shows."""
@@ -58,21 +58,13 @@ def _part(residual: float, measured: float) -> str:
 def end_of_log(identified: Identified) -> tuple[Points, float | None]:
     """The last rows of the log, and the time from which on rows were held out, if that is among
     them."""
-    t, measured, predicted = identified.series
-    edge = float(t[max(len(t) - identified.held_out, 0)]) if identified.held_out else None
+    model = Predictor(identified.equations, identified.estimate.values, ())
+    last = (replace(samples, measured=samples.bridged) for samples in identified.last)
+    points = joined([points_of(samples, model) for samples in last])
+    t, held_out = points.t, identified.held_out
     kept = np.flatnonzero(t >= t[-1] - SPAN)
     kept = kept[:: -(-len(kept) // MOST)]
-    rates = np.concatenate([samples.qd for samples in identified.last])
-    load = predicted if identified.settings.wrenches else _load(identified)
-    used = np.ones(measured.shape, np.bool_)
-    return Points(t, rates, measured, predicted, load, used).rows(kept), edge
-
-
-def _load(identified: Identified) -> Numbers:
-    """Predicted forces without what drives add."""
-    b = len(identified.estimate.mapping)
-    rows = (identified.equations.equations(s).regressor[:, :, :b] for s in identified.last)
-    return np.concatenate([a @ identified.estimate.base for a in rows])
+    return points.rows(kept), float(t[max(len(t) - held_out, 0)]) if held_out else None
 
 
 # -- parameters ------------------------------------------------------------------------------------
