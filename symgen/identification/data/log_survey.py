@@ -76,6 +76,7 @@ class _Seen:
     columns: int
     measured: int
     positions: int
+    statistics: ColumnStatistics
     usable: int = 0
     starts: list[int] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
@@ -84,7 +85,6 @@ class _Seen:
     longest: float = 0.0
     first: float = np.nan
     last: float = np.nan
-    statistics: ColumnStatistics = field(default_factory=ColumnStatistics)
     extremes: Numbers = field(default_factory=lambda: np.full((2, 1), -np.inf))
     exact: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     probe: list[Usable] = field(default_factory=list)
@@ -129,18 +129,15 @@ def survey(rows: Rows, look: Callable[[int, Numbers], None]) -> Survey:
     usable rows. Raises LogError."""
     layout = rows.layout
     columns, measured = len(layout.all) - bool(layout.time), len(layout.measured)
-    seen = _Seen(columns, measured, len(layout.q))
+    seen = _Seen(columns, measured, len(layout.q), ColumnStatistics.of(columns))
     for part in rows.usable():
         look(seen.usable, part.rows)
         seen.add(part)
     steps = np.concatenate(seen.steps) if seen.steps else np.zeros(0)
     spread = np.quantile(steps, (0.05, 0.5, 0.95)) if len(steps) else np.full(3, rows.clock.step)
     least, most = (seen.shortest, seen.longest) if seen.longest else (rows.clock.step,) * 2
-    low, high = (np.resize(end, columns) for end in seen.statistics.ends)
-    counts = np.resize(seen.statistics.count, columns)[columns - measured :]
-    ceilings, floors, stuck = _saturated(
-        rows, seen, low[len(low) - measured :], high[len(high) - measured :]
-    )
+    (low, high), of_measured = seen.statistics.ends, slice(columns - measured, None)
+    ceilings, floors, stuck = _saturated(rows, seen, low[of_measured], high[of_measured])
     return Survey(
         rows.clock,
         rows.seen,
@@ -157,7 +154,7 @@ def survey(rows: Rows, look: Callable[[int, Numbers], None]) -> Survey:
         ceilings,
         floors,
         stuck,
-        seen.usable - counts,
+        seen.usable - np.atleast_1d(seen.statistics.count)[of_measured],
         dict(rows.turned),
         _joined(seen.probe, columns),
     )

@@ -203,19 +203,27 @@ def _joint_states(steps: Numbers, state: Numbers, distances: Numbers) -> Numbers
 
 @dataclass
 class ColumnStatistics:
-    """The range, the sum of squares and the number of the entries of columns (k) so far, without
-    those that are not to be used or not numbers."""
+    """The range, the sums, also of squares, and the number of the entries of columns (k) so far,
+    without those that are not to be used or not numbers."""
 
     low: Numbers | float = np.inf
     high: Numbers | float = -np.inf
+    total: Numbers | float = 0.0
     squares: Numbers | float = 0.0
     count: NDArray[np.int64] | int = 0
+
+    @classmethod
+    def of(cls, columns: int) -> "ColumnStatistics":
+        """Of so many columns, without rows yet."""
+        low, zeros = np.full(columns, np.inf), np.zeros(columns)
+        return cls(low, -low, zeros, zeros, np.zeros(columns, np.int64))
 
     def add(self, rows: Numbers, used: NDArray[np.bool_] | None = None) -> None:
         """Takes rows (N x k) into account."""
         used = ~np.isnan(rows) if used is None else used
         self.low = np.minimum(self.low, np.min(rows, 0, initial=np.inf, where=used))
         self.high = np.maximum(self.high, np.max(rows, 0, initial=-np.inf, where=used))
+        self.total = self.total + np.sum(rows, 0, where=used)
         self.squares = self.squares + np.sum(np.square(rows), 0, where=used)
         self.count = self.count + used.sum(0)
 

@@ -90,28 +90,18 @@ def _limits(
     is silent."""
     if body.joint.type.is_rotor:
         return None
-    joint = body.joint
-    # a joint without stops goes half a turn to either side; lower and upper of followers are
-    # optional
-    silent = (
-        {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "effort": math.inf}
-        if body.follows
-        else {}
-    )
-    of_file = {kind: getattr(joint.limits, kind) for kind in KINDS}
-    known = (
-        silent
-        | ({} if body.follows else {kind: x for (name, kind), x in given.items() if not name})
-        | {k: v for k, v in of_file.items() if v is not None}
-        | {kind: value for (name, kind), value in given.items() if name == joint.name}
-    )
-    if (
-        not body.follows
-        and joint.limits.lower is None
-        and joint.limits.upper is None
-        and joint.type.unbounded
-    ):
-        known = {"lower": -TURN, "upper": TURN} | known
+    joint, of_all, usual = body.joint, given, dict[str, float]()
+    if body.follows:
+        usual, of_all = {"lower": -math.inf, **dict.fromkeys(KINDS[1:], math.inf)}, {}
+    elif joint.type.unbounded and joint.limits.lower is None and joint.limits.upper is None:
+        usual = {"lower": -TURN, "upper": TURN}  # half a turn to either side
+    known = dict[str, float]()
+    for kind in KINDS:
+        own, stated = given.get((joint.name, kind)), getattr(joint.limits, kind)
+        values = (own, stated, of_all.get(("", kind)), usual.get(kind))
+        value = next((x for x in values if x is not None), None)
+        if value is not None:
+            known[kind] = value
     missing = [kind for kind in KINDS if kind not in known]
     if missing:
         raise _error(

@@ -343,17 +343,15 @@ def surveyed(
 ) -> Rates:
     """The rates in all blocks of a log; `slowest` is the rate where somebody gives it."""
     k, noise = len(joints.names), np.zeros(len(joints.names))
-    positions, rates = (
-        ColumnStatistics(np.full(k, np.inf), np.full(k, -np.inf)),
-        ColumnStatistics(np.zeros(k), np.zeros(k)),
-    )
+    positions, rates = ColumnStatistics.of(k), ColumnStatistics.of(k)
     for samples in blocks:
         positions.add(samples.q @ joints.places.T + joints.offsets)
         rates.add(samples.qd @ joints.rates.T)
         noise = np.maximum(noise, np.abs(joints.rates) @ samples.noise)
     low, high = positions.ends
-    least = np.maximum(SIGMAS * noise, PART * rates.largest)
+    fastest = np.where(np.isinf(rates.largest), 0.0, rates.largest)
+    least = np.maximum(SIGMAS * noise, PART * fastest)
     travel = np.maximum(high - low, 0.0)
     return Rates(
-        rates.largest, travel, least if slowest is None else np.full_like(least, slowest), margin
+        fastest, travel, least if slowest is None else np.full_like(least, slowest), margin
     )

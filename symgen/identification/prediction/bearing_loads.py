@@ -1,14 +1,13 @@
 """Loads of the bearings of joints over a motion: the largest and root-mean-square force and moment
 that each joint transmits."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from symgen.identification.data.samples import Samples
+from symgen.identification.data.samples import ColumnStatistics, Samples
 from symgen.identification.model.regressor_tapes import traced
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import listed_joints
@@ -49,9 +48,7 @@ class BearingLoads:
 
     def __init__(self, model: RigidBodyModel) -> None:
         self._joints = [row.body.joint for row in listed_joints(model)]
-        self._largest = np.zeros((len(self._joints), len(LOADS)))
-        self._squares = np.zeros((len(self._joints), len(LOADS)))
-        self._rows = 0
+        self._sizes = ColumnStatistics.of(len(self._joints) * len(LOADS))
 
     def add(self, wrenches: Numbers) -> None:
         """Add the output of ``joint_wrenches`` in some states (N x joints x 6)."""
@@ -61,26 +58,20 @@ class BearingLoads:
         across = [x - a * axes for x, a in zip((force, moment), along, strict=True)]
         vectors = (along[0], *across, force, moment)
         sizes = np.stack([np.sqrt((x * x).sum(-1)) for x in vectors], axis=-1)
-        self._largest = np.maximum(self._largest, sizes.max(0, initial=0.0))
-        self._squares += (sizes * sizes).sum(0)
-        self._rows += len(sizes)
+        self._sizes.add(sizes.reshape(len(sizes), -1))
 
     @property
     def joints(self) -> tuple[JointLoads, ...]:
         """The loads of each joint."""
-        return tuple(
-            JointLoads(
-                joint.name,
-                {
-                    name: BearingLoad(largest, math.sqrt(squares / max(self._rows, 1)))
-                    for name, largest, squares in zip(
-                        LOADS, self._largest[k].tolist(), self._squares[k].tolist(), strict=True
-                    )
-                    if joint.type.has_one_coordinate or name in ("force", "moment")
-                },
-            )
-            for k, joint in enumerate(self._joints)
-        )
+        pairs = zip(np.maximum(self._sizes.ends[1], 0.0), self._sizes.rms, strict=True)
+        loads = [BearingLoad(float(largest), float(rms)) for largest, rms in pairs]
+        count, found = len(LOADS), []
+        for k, joint in enumerate(self._joints):
+            named = dict(zip(LOADS, loads[count * k : count * (k + 1)], strict=True))
+            if not joint.type.has_one_coordinate:
+                named = {name: named[name] for name in ("force", "moment")}
+            found.append(JointLoads(joint.name, named))
+        return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
 """How well a model predicts the forces of a log: errors of each channel, over all rows and over
 those in which its joint moves, as measured and filtered, and points of it for pictures."""
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.differentiation import Derivation
-from symgen.identification.data.samples import Samples
+from symgen.identification.data.samples import ColumnStatistics, Samples
 from symgen.identification.model.drive_columns import (
     DriveColumn,
     DriveUnknowns,
@@ -102,30 +101,25 @@ class Prediction:
     """The loads of the joints, if they were asked for."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Sums:
-    """Of squares by view: rows, measured and error, each views x channels."""
+    """Statistics of what was measured and of the errors of its prediction, by view."""
 
-    channels: int
-    sums: Numbers = field(init=False)
-    bias: Numbers = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.sums = np.zeros((len(VIEWS), 3, self.channels))
-        self.bias = np.zeros(self.channels)
+    views: dict[str, tuple[ColumnStatistics, ColumnStatistics]]
 
     def add(self, view: str, measured: Numbers, error: Numbers, counts: Flags) -> None:
         """Takes rows (N x c) into account."""
-        row = self.sums[VIEWS.index(view)]
-        row += [counts.sum(0), (measured**2 * counts).sum(0), (error**2 * counts).sum(0)]
-        if view == "all":
-            self.bias += (error * counts).sum(0)
+        for statistics, rows in zip(self.views[view], (measured, error), strict=True):
+            statistics.add(rows, counts)
 
-    def share(self, view: str, channel: int) -> Share:
-        """The view of a channel."""
-        rows, measured, error = self.sums[VIEWS.index(view), :, channel].tolist()
-        count = max(rows, 1)
-        return Share(int(rows), math.sqrt(measured / count), math.sqrt(error / count))
+    def channel(self, k: int, name: str, unit: str) -> ChannelErrors:
+        """The errors of a channel."""
+        shares = {
+            view: Share(int(np.atleast_1d(y.count)[k]), float(y.rms[k]), float(error.rms[k]))
+            for view, (y, error) in self.views.items()
+        }
+        bias = np.atleast_1d(self.views["all"][1].total)[k] / max(shares["all"].rows, 1)
+        return ChannelErrors(name, unit, shares, float(bias))
 
 
 def predict(
@@ -138,7 +132,8 @@ def predict(
     """The prediction of a whole log, read block by block, or of the rows that are held out. With
     `wrenches` it contains the loads of the joints. Raises LogError."""
     loads = BearingLoads(wrenches.model) if wrenches else None
-    sums = _Sums(len(predictor.channels))
+    count = len(predictor.channels)
+    sums = _Sums({v: (ColumnStatistics.of(count), ColumnStatistics.of(count)) for v in VIEWS})
     kept = list[Points]()
     stride = max(reading.survey.usable // POINTS, 1)
     filtering = reading.filtering()
@@ -154,15 +149,7 @@ def predict(
         points = points_of(samples, predictor)
         _add(sums, points, samples, filtering)
         kept.append(_shown(points, samples).rows(slice(None, None, stride)))
-    rows = tuple(
-        ChannelErrors(
-            name,
-            unit,
-            {view: sums.share(view, j) for view in VIEWS},
-            float(sums.bias[j] / max(sums.sums[0, 0, j], 1)),
-        )
-        for j, (name, unit) in enumerate(predictor.channels)
-    )
+    rows = tuple(sums.channel(k, *channel) for k, channel in enumerate(predictor.channels))
     return Prediction(reading, rows, joined(kept), held_out, loads.joints if loads else ())
 
 
