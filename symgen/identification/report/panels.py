@@ -64,8 +64,18 @@ def over_time(points: Points, strips: list[Strip], edge: float | None = None) ->
         :, 0
     ]
     for strip, upper, lower in zip(strips, axes[::2], axes[1::2], strict=True):
-        draw_both(upper, points, strip)
-        draw_left(lower, points, strip)
+        pairs = (points.measured, MEASURED, 2.2), (points.predicted, PREDICTED, 0.9)
+        for (values, colour, width), label in zip(pairs, ("measured", "predicted"), strict=True):
+            upper.plot(points.t, values[:, strip.number], color=colour, lw=width, label=label)
+        upper.set_title(strip.title, fontsize=9, loc="left")
+        upper.margins(x=0)
+        upper.grid(alpha=0.25)
+        left, end = _left(points, strip)
+        lower.plot(points.t, np.clip(left, -end, end), color=LEFT, lw=0.6)
+        lower.axhline(0, color="black", lw=0.5)
+        lower.set_ylim(-1.05 * end, 1.05 * end)
+        lower.set_ylabel("residual", fontsize=8)
+        lower.grid(alpha=0.25)
         for axis in (upper, lower):
             if edge is not None and edge < points.t[-1]:
                 axis.axvspan(edge, points.t[-1], color=HELD_OUT, zorder=0, label="held out")
@@ -76,37 +86,12 @@ def over_time(points: Points, strips: list[Strip], edge: float | None = None) ->
     return figure
 
 
-def draw_both(axis: Any, points: Points, strip: Strip) -> None:
-    """Measured and predicted forces."""
-    axis.plot(points.t, points.measured[:, strip.number], color=MEASURED, lw=2.2, label="measured")
-    axis.plot(
-        points.t, points.predicted[:, strip.number], color=PREDICTED, lw=0.9, label="predicted"
-    )
-    axis.set_title(strip.title, fontsize=9, loc="left")
-    axis.margins(x=0)
-    axis.grid(alpha=0.25)
-
-
-def left_of(points: Points, strip: Strip) -> Numbers:
-    """Measured less predicted (N), NaN where nothing was measured."""
-    return np.asarray(points.measured[:, strip.number] - points.predicted[:, strip.number])
-
-
-def draw_left(axis: Any, points: Points, strip: Strip) -> None:
-    """The residual over time."""
-    residuals = left_of(points, strip)
-    edge = scale(residuals)
-    axis.plot(points.t, np.clip(residuals, -edge, edge), color=LEFT, lw=0.6)
-    axis.axhline(0, color="black", lw=0.5)
-    axis.set_ylim(-1.05 * edge, 1.05 * edge)
-    axis.set_ylabel("residual", fontsize=8)
-    axis.grid(alpha=0.25)
-
-
-def scale(residuals: Numbers) -> float:
-    """Where the scale of residuals ends."""
-    finite = residuals[~np.isnan(residuals)]
-    return 1.5 * float(np.percentile(np.abs(finite), SPREAD)) or 1.0 if finite.size else 1.0
+def _left(points: Points, strip: Strip) -> tuple[Numbers, float]:
+    """Measured less predicted (N), NaN where nothing was measured, and where its scale ends."""
+    left = np.asarray(points.measured[:, strip.number] - points.predicted[:, strip.number])
+    finite = left[~np.isnan(left)]
+    end = 1.5 * float(np.percentile(np.abs(finite), SPREAD)) if finite.size else 1.0
+    return left, end or 1.0
 
 
 @styled
@@ -115,10 +100,14 @@ def residuals(points: Points, strips: list[Strip]) -> Any:
     count = len(strips)
     figure = new_figure(11, 0.8 + 1.9 * count)
     axes = figure.subplots(count, 3, squeeze=False, width_ratios=[3, 3, 2])
+    by_joint = points.rates.shape == points.measured.shape
     for row, strip in zip(axes, strips, strict=True):
-        draw_cloud(row[0], speeds(points, strip), points, strip)
-        draw_cloud(row[1], points.load[:, strip.number], points, strip)
-        draw_distribution(row[2], points, strip)
+        left, end = _left(points, strip)
+        rates = points.rates[:, strip.number] if by_joint else points.t
+        for axis, x in zip(row, (rates, points.load[:, strip.number]), strict=False):
+            _draw_cloud(axis, x[~np.isnan(left)], left[~np.isnan(left)], end)
+        row[2].hist(left[~np.isnan(left)], bins=60, range=(-end, end), color=LEFT)
+        row[2].set_yticks([])
         row[0].set_title(f"{strip.name}: residual ({strip.unit})", fontsize=9, loc="left")
     for axis, label in zip(axes[-1], (RATE, LOAD, "distribution of the residual"), strict=True):
         axis.set_xlabel(label)
@@ -129,30 +118,13 @@ RATE: Final = "velocity (rad/s or m/s)"
 LOAD: Final = "predicted load (N m or N)"
 
 
-def speeds(points: Points, strip: Strip) -> Numbers:
-    """The rate of the channel's joint; time where channels are no joints."""
-    by_joint = points.rates.shape == points.measured.shape
-    return np.asarray(points.rates[:, strip.number] if by_joint else points.t)
-
-
-def draw_cloud(axis: Any, x: Numbers, points: Points, strip: Strip) -> None:
+def _draw_cloud(axis: Any, x: Numbers, left: Numbers, end: float) -> None:
     """The residual over x, and the mean of each twentieth of the points."""
-    residuals = left_of(points, strip)
-    x, residuals = x[~np.isnan(residuals)], residuals[~np.isnan(residuals)]
-    edge = scale(residuals)
-    clipped = np.clip(residuals, -edge, edge)
+    clipped = np.clip(left, -end, end)
     axis.plot(x, clipped, ".", color=MEASURED, ms=1.5, alpha=0.5, rasterized=True)
     parts = np.array_split(np.argsort(x, kind="stable"), GROUPS)
-    means = [(x[part].mean(), residuals[part].mean()) for part in parts if len(part)]
+    means = [(x[part].mean(), left[part].mean()) for part in parts if len(part)]
     axis.plot(*zip(*means, strict=True), color=PREDICTED, lw=1.2) if means else None
-    axis.set_ylim(-1.05 * edge, 1.05 * edge)
+    axis.set_ylim(-1.05 * end, 1.05 * end)
     axis.axhline(0, color="black", lw=0.5)
     axis.grid(alpha=0.25)
-
-
-def draw_distribution(axis: Any, points: Points, strip: Strip) -> None:
-    """A histogram of what is left."""
-    residuals = left_of(points, strip)
-    edge = scale(residuals)
-    axis.hist(residuals[~np.isnan(residuals)], bins=60, range=(-edge, edge), color=LEFT)
-    axis.set_yticks([])
