@@ -16,7 +16,6 @@ from symgen.identification.data.recorders import (
     columns,
     keys,
     number_of_extra_columns,
-    partly_present,
 )
 from symgen.mechanics.model import RigidBodyModel
 from symgen.text import hint, quoted, shown
@@ -109,7 +108,7 @@ class _Finder:
         if matches is None and any(f"{group}_{key}" in self.map.patterns for key in keys):
             matches = tuple(f"{group}_{key}" for key in order)
         if matches is None:
-            matches = partly_present(self.log, pattern, order)
+            matches = columns(self.log, pattern, order, partly=True)
             if matches is None and optional and stated is None:
                 return None
             wanted = matches or _wanted(pattern, group, order)
@@ -237,9 +236,9 @@ def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
 def _recorder(log: Log, names: Sequence[str], map_: Map) -> Recorder:
     """Whose names a log has: all positions, else some, of the first recorder that is known."""
     order = map_.options.joints or names
-    for finder in (columns, partly_present):
+    for partly in (False, True):
         for recorder in _timed(log, map_):
-            if finder(log, recorder.q, order) is not None:
+            if columns(log, recorder.q, order, partly) is not None:
                 return recorder
     return RECORDERS[0]
 

@@ -83,50 +83,33 @@ RECORDERS: Final = (
 """In the order in which they are tried."""
 
 
-def columns(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | None:
+def columns(
+    log: Log, pattern: str, joints: Sequence[str], partly: bool = False
+) -> tuple[str, ...] | None:
     """The columns of a pattern, one a joint: by the joints' names, or numbered from 0 or from 1;
-    None where there are none."""
-    names = set(log.names)
-    for keys in _keys(joints):
-        filled = _columns_of(log.names, pattern, keys)
-        if filled is not None and names.issuperset(filled):
-            return filled
+    None where there are none. `partly` takes them where at least one is there."""
+    names, count = set(log.names), len(joints)
+    for keys in (list(joints), [*map(str, range(count))], [*map(str, range(1, count + 1))]):
+        for key in keys if partly else keys[:1]:
+            start = _start(log, pattern, key)
+            if start is not None:
+                found = tuple(start + _end(pattern, k) for k in keys)
+                if partly or names.issuperset(found):
+                    return found
     return None
 
 
-def partly_present(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | None:
-    """The columns that a pattern means where at least one of them is there; None otherwise."""
-    names = set(log.names)
-    for keys in _keys(joints):
-        for key in keys:
-            filled = _columns_of(log.names, pattern, [key])
-            if filled is not None and names.issuperset(filled):
-                prefix = filled[0][: len(filled[0]) - len(_column_end(pattern, key))]
-                return tuple(prefix + _column_end(pattern, k) for k in keys)
-    return None
-
-
-def _keys(joints: Sequence[str]) -> tuple[list[str], ...]:
-    count = len(joints)
-    return list(joints), [*map(str, range(count))], [*map(str, range(1, count + 1))]
-
-
-def _column_end(pattern: str, key: str) -> str:
+def _end(pattern: str, key: str) -> str:
     return pattern.removeprefix("*").replace("{}", key)
 
 
-def _columns_of(names: Sequence[str], pattern: str, keys: Sequence[str]) -> tuple[str, ...] | None:
-    """The columns of some keys, whatever the text before them; None where the first has none."""
-    if not pattern or not keys:
-        return None
+def _start(log: Log, pattern: str, key: str) -> str | None:
+    """The text before the name of the first column of a key; None if it has none."""
+    end = _end(pattern, key)
     if not pattern.startswith("*"):
-        return tuple(_column_end(pattern, key) for key in keys)
-    first = _column_end(pattern, keys[0])
-    match = next((name for name in names if name.endswith(first)), None)
-    if match is None:
-        return None
-    prefix = match[: len(match) - len(first)]
-    return tuple(prefix + _column_end(pattern, key) for key in keys)
+        return "" if pattern and end in log.names else None
+    match = next((name for name in log.names if name.endswith(end)), None)
+    return None if match is None else match[: len(match) - len(end)]
 
 
 def keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
@@ -135,23 +118,14 @@ def keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
     shape = re.escape(recorder.q).replace(r"\{\}", r"(?P<key>[^/\[\]]+)").replace(r"\*", ".*", 1)
     matches = [m["key"] for name in log.names if (m := re.fullmatch(shape, name))]
     others = (recorder.qd, recorder.tau, recorder.current)
-    count = {key: sum(_present(log, pattern, key) for pattern in others) for key in matches}
+    count = {key: sum(_start(log, x, key) is not None for x in others) for key in matches}
     kept = [key for key in count if count[key] == max(count.values())]
     return tuple(kept), sum(count[key] + 1 for key in kept)
-
-
-def _present(log: Log, pattern: str, key: str) -> bool:
-    filled = _columns_of(log.names, pattern, [key])
-    return filled is not None and filled[0] in log.names
 
 
 def number_of_extra_columns(log: Log, pattern: str, count: int, matches: Sequence[str]) -> int:
     """How many columns a numbered pattern has where these are more than `count` joints; 0
     otherwise."""
-    numbered = [
-        name
-        for k in range(count + 64)
-        for name in (_columns_of(log.names, pattern, [str(k)]) or ())
-        if name in log.names
-    ]
-    return len(numbered) if set(matches) < set(numbered) else 0
+    starts = ((str(k), _start(log, pattern, str(k))) for k in range(count + 64))
+    numbered = {start + _end(pattern, key) for key, start in starts if start is not None}
+    return len(numbered) if set(matches) < numbered else 0

@@ -2,10 +2,9 @@
 own."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -14,10 +13,9 @@ from symgen.identification.model.estimate import BaseMapping
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.numbers.types import Numbers
 from symgen.reading import toml_reader
+from symgen.reading.toml_reader import Table
 from symgen.text import quoted, reason, shown
 
-HUGE: Final = 1e30
-"""No parameter is as large; what is would overflow in squares."""
 LEAST: Final = 0.01
 """A body counts as having this part of the mean mass and size of all bodies, if it has less."""
 
@@ -46,50 +44,36 @@ def with_prior(mapping: BaseMapping, prior: str) -> BaseMapping:
     if prior == "urdf":
         return mapping
     bodies, values = _bodies(prior), mapping.prior.copy()
-    for name, ten in bodies.items():
+    for name in bodies.data:
         if name not in mapping.bodies:
             raise OptionError(
                 f"--prior {shown(prior)}: no body is called '{shown(name)}'; the bodies are "
                 f"{quoted(mapping.bodies)}"
             )
-        k = mapping.bodies.index(name)
-        values[10 * k : 10 * k + 10] = _ten(prior, name, ten)
+        row, k = bodies.table(name), mapping.bodies.index(name)
+        row.only(PARAMETER_NAMES)
+        ten = [row.number(key) for key in PARAMETER_NAMES]
+        if None in ten:
+            raise row.error(None, f"needs the ten numbers {', '.join(PARAMETER_NAMES)}")
+        values[10 * k : 10 * k + 10] = ten
     return replace(mapping, prior=values)
 
 
-def _bodies(path: str) -> Mapping[str, Any]:
-    """The table ``bodies`` of a JSON or TOML file."""
-    data = _json(path) if Path(path).suffix.lower() == ".json" else _toml(path)
-    bodies = data.get("bodies") if isinstance(data, dict) else None
-    if not isinstance(bodies, dict) or not bodies:
+def _bodies(path: str) -> Table:
+    """The table ``bodies`` of a JSON or TOML file. Raises OptionError."""
+    if Path(path).suffix.lower() == ".json":
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+            data = json.loads(text)
+            root = Table(path, text, data if isinstance(data, dict) else {})
+        except (OSError, ValueError, RecursionError) as error:
+            why = shown(reason(error), 200)
+            raise OptionError(f"--prior {shown(path)}: cannot be read ({why})") from None
+    else:
+        root, _ = toml_reader.read(path, "a JSON or TOML file of parameters, or urdf")
+    bodies = root.table("bodies")
+    if not bodies.data:
         raise OptionError(
             f"--prior {shown(path)}: the file has no table bodies; see symgen docs identification"
         )
     return bodies
-
-
-def _toml(path: str) -> Mapping[str, Any]:
-    return toml_reader.read(path, "a JSON or TOML file of parameters, or urdf")[0].data
-
-
-def _json(path: str) -> Any:
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        why = shown(reason(error), 200)
-        raise OptionError(f"--prior {shown(path)}: cannot be read ({why})") from None
-
-
-def _ten(path: str, name: str, ten: Any) -> list[float]:
-    given = ten if isinstance(ten, dict) else {}
-    numbers = [given.get(key) for key in PARAMETER_NAMES]
-    if set(given) != set(PARAMETER_NAMES) or not all(_finite(x) for x in numbers):
-        raise OptionError(
-            f"--prior {shown(path)}: body '{shown(name)}' needs the ten numbers "
-            f"{', '.join(PARAMETER_NAMES)}"
-        )
-    return [float(x) for x in numbers if x is not None]
-
-
-def _finite(x: Any) -> bool:
-    return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) < HUGE

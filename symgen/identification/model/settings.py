@@ -137,7 +137,15 @@ class Settings(LogOptions):
     def validate(self) -> None:
         """Raises OptionError."""
         LogOptions.validate(self)
-        self._check_laws("--friction", self.friction.removeprefix(RUNTIME), FRICTION)
+        given = self.friction.removeprefix(RUNTIME)
+        names = [] if given in ("", AUTO, NONE) else given.split(",")
+        if len({*names}) < len(names) or not {*names} <= {*FRICTION}:
+            raise OptionError(f"--friction {given}: use some of {', '.join(FRICTION)}")
+        if "offset" in names and self.springs:
+            raise OptionError(
+                "--friction offset and --springs: an offset and the preload of a spring cannot be "
+                "distinguished; remove one of them"
+            )
         if self.width is not None and not 0 <= self.width < 1e6:
             raise OptionError(f"--friction-width {self.friction_width}: {GIVE_WIDTH}")
         if self.slowest is not None and not 0 <= self.slowest < 1e6:
@@ -162,16 +170,6 @@ class Settings(LogOptions):
         check_number(
             "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
         )
-
-    def _check_laws(self, flag: str, given: str, known: tuple[str, ...]) -> None:
-        names = [] if given in ("", AUTO, NONE) else given.split(",")
-        if len(set(names)) < len(names) or not set(names) <= set(known):
-            raise OptionError(f"{flag} {given}: use some of {', '.join(known)}")
-        if "offset" in names and self.springs:
-            raise OptionError(
-                "--friction offset and --springs: an offset and the preload of a spring cannot be "
-                "distinguished; remove one of them"
-            )
 
     @property
     def automatic(self) -> bool:
