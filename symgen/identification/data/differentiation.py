@@ -153,8 +153,6 @@ def _signal(part: str) -> Any:
         ) from None
 
 
-PROBE: Final = 1 << 16
-"""Rows from the beginning that are looked at."""
 POWER: Final = 0.999
 """The part of the power of velocities, noise taken off, that lies below the motion's bandwidth."""
 CUTOFF_BY_BANDWIDTH: Final = 10.0
@@ -170,9 +168,11 @@ NYQUIST: Final = 0.4
 def cutoff(parts: Iterator[Usable], positions: int, velocities: int, step: float) -> float:
     """The cutoff (Hz) for a motion whose rows have so many positions first and then so many
     velocities, none where these are to be derived; `step` is the usual one (s)."""
-    t, rows = _first(parts)
-    if len(t) < 64:
+    first = Usable.first(parts)
+    a, b = first.longest
+    if b - a < 64:
         return USUAL_CUTOFF
+    t, rows = first.t[a:b], first.rows[a:b]
     even = np.arange(t[0], t[-1], step)
     columns = rows[:, positions : positions + velocities] if velocities else rows[:, :positions]
     x = np.stack([np.interp(even, t, column) for column in columns.T], axis=1)
@@ -181,23 +181,6 @@ def cutoff(parts: Iterator[Usable], positions: int, velocities: int, step: float
     if not largest:
         return USUAL_CUTOFF
     return float(np.clip(CUTOFF_BY_BANDWIDTH * largest, LOWEST_CUTOFF, NYQUIST / step))
-
-
-def _first(parts: Iterator[Usable]) -> tuple[Numbers, Numbers]:
-    """Time and rows of the longest stretch among the first rows."""
-    first, count = list[Usable](), 0
-    for part in parts:
-        first.append(part)
-        count += len(part.t)
-        if count >= PROBE:
-            break
-    if not count:
-        return np.zeros(0), np.zeros((0, 1))
-    joined = Usable(
-        *map(np.concatenate, zip(*(vars(part).values() for part in first), strict=True))
-    )
-    a, b = joined.longest
-    return joined.t[a:b], joined.rows[a:b]
 
 
 def _bandwidth(rate: Numbers, step: float) -> float:

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.data.samples import ColumnStatistics, Range
-from symgen.identification.data.usable_rows import Clock, Rows, Usable
+from symgen.identification.data.usable_rows import PROBE, Clock, Rows, Usable
 from symgen.numbers.types import Numbers
 
-PROBE: Final = 1 << 16
-"""Usable rows from the beginning that are kept to judge noise by."""
 TOP: Final = 0.02
 """The part of a channel's range below its extreme that a saturated one hardly visits."""
 STUCK: Final = 10
@@ -133,11 +131,12 @@ def survey(rows: Rows, look: Callable[[int, Numbers], None]) -> Survey:
     for part in rows.usable():
         look(seen.usable, part.rows)
         seen.add(part)
+    probe = Usable(*(x[:PROBE] for x in vars(Usable.first(seen.probe)).values()))
     steps = np.concatenate(seen.steps) if seen.steps else np.zeros(0)
     spread = np.quantile(steps, (0.05, 0.5, 0.95)) if len(steps) else np.full(3, rows.clock.step)
     least, most = (seen.shortest, seen.longest) if seen.longest else (rows.clock.step,) * 2
     (low, high), of_measured = seen.statistics.ends, slice(columns - measured, None)
-    ceilings, floors, stuck = _saturated(rows, seen, low[of_measured], high[of_measured])
+    ceilings, floors, stuck = _saturated(rows, seen, probe, low[of_measured], high[of_measured])
     return Survey(
         rows.clock,
         rows.seen,
@@ -156,21 +155,12 @@ def survey(rows: Rows, look: Callable[[int, Numbers], None]) -> Survey:
         stuck,
         seen.usable - np.atleast_1d(seen.statistics.count)[of_measured],
         dict(rows.turned),
-        _joined(seen.probe, columns),
-    )
-
-
-def _joined(parts: list[Usable], columns: int) -> Usable:
-    if not parts:
-        return Usable(np.zeros(0), np.zeros((0, columns)), np.zeros(0, np.bool_))
-    t, rows, begins = zip(*((p.t, p.rows, p.begins) for p in parts), strict=True)
-    return Usable(
-        np.concatenate(t)[:PROBE], np.concatenate(rows)[:PROBE], np.concatenate(begins)[:PROBE]
+        probe,
     )
 
 
 def _saturated(
-    rows: Rows, seen: _Seen, low: Numbers, high: Numbers
+    rows: Rows, seen: _Seen, probe: Usable, low: Numbers, high: Numbers
 ) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
     """Where measured channels are saturated, above and below, and how many rows that concerns. The
     log is read again only where many rows have exactly the extreme."""
@@ -183,9 +173,9 @@ def _saturated(
             at += [(measured == high).sum(0), (measured == low).sum(0)]
             near += [(measured >= high - margin).sum(0), (measured <= low + margin).sum(0)]
     suspect &= at >= SELDOM * (near - at)
-    probe = _joined(seen.probe, seen.columns).rows[:, seen.columns - c :]
+    measured = probe.rows[:, seen.columns - c :]
     for k in np.flatnonzero(suspect.any(axis=0)).tolist():
-        values = np.unique(probe[~np.isnan(probe[:, k]), k])
+        values = np.unique(measured[~np.isnan(measured[:, k]), k])
         coarse = len(values) > 2 and np.diff(values).min() > TOP * (high[k] - low[k])
         suspect[:, k] &= not coarse  # its next value is no nearer to the extreme
     ceilings = np.where(suspect[0], high, np.inf)

@@ -3,7 +3,7 @@ gaps begin."""
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -149,6 +149,10 @@ def _check_rate(log: Log, layout: Layout, rate: float, span: float) -> None:
         )
 
 
+PROBE: Final = 1 << 16
+"""Usable rows from the beginning by which noise and bandwidth are judged."""
+
+
 @dataclass(frozen=True)
 class Usable:
     """Rows that can be used: time (N), columns of the layout but time (N x k), and which rows (N)
@@ -157,6 +161,20 @@ class Usable:
     t: Numbers
     rows: Numbers
     begins: NDArray[np.bool_]
+
+    @classmethod
+    def first(cls, parts: Iterable["Usable"]) -> "Usable":
+        """The rows of the first consecutive parts, PROBE or somewhat more."""
+        taken, count = list[Usable](), 0
+        for part in parts:
+            taken.append(part)
+            count += len(part.t)
+            if count >= PROBE:
+                break
+        if not taken:
+            return cls(np.zeros(0), np.zeros((0, 1)), np.zeros(0, np.bool_))
+        columns = zip(*(vars(part).values() for part in taken), strict=True)
+        return cls(*map(np.concatenate, columns))
 
     @property
     def longest(self) -> tuple[int, int]:
