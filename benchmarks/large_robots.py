@@ -18,7 +18,7 @@ import symgen
 from benchmarks.bench import ours, peers
 from benchmarks.bench.__main__ import machine
 from benchmarks.bench.build import FLAGS, FOLDER, empty, log, python
-from benchmarks.bench.cases import QUANTITIES, ROBOTS, Case
+from benchmarks.bench.cases import QUANTITIES, ROBOTS, Case, cases
 from benchmarks.bench.clock import Clock, difference, timed
 from benchmarks.bench.contender import Contender, Order, states
 from benchmarks.bench.plain import Plain
@@ -38,6 +38,10 @@ NAMES: Final = (
     "forward_dynamics_derivatives",
 )
 OPTIONS: Final = ("--lang", "c", "--body-loops")
+KINDS: Final = {"straight": ("--lang", "c", "--zeros", "once"), "loops": OPTIONS}
+"""Straight-line code and loops of the robots `SMALLER`, and what of them is measured."""
+SMALLER: Final = ("snake16", "quadruped_floating", "talos")
+LONG: Final = ("regressor", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 SMALL: Final = "humanoid25"
 """The robot on a Cortex-M7."""
 SIZES: Final = (20, 50, 100, 200)
@@ -123,6 +127,27 @@ def rows(clock: Clock, kind: str, joints: int) -> Iterator[Row]:
         }
 
 
+def beside(clock: Clock, case: Case) -> Iterator[Row]:
+    """Nanoseconds of straight-line code and of loops, by quantity."""
+    plain, found = case.plain(), {}
+    for kind, options in KINDS.items():
+        where = empty(FOLDER / f"large-{case.name}-{kind}")
+        words = [word for name in LONG for word in ("--quantity", name)]
+        words += ["--trig", "inline", "--prefix", ours.PREFIX, *case.options]
+        cost = python("symgen", "generate", str(case.file), "-o", str(where), *options, *words)
+        manifest = json.loads((where / "manifest.json").read_text(encoding="utf-8"))
+        flags = (*FLAGS["fast"], *ours.EXACT_ENOUGH)
+        found[kind] = ours.compiled_as(kind, flags, where, manifest, plain, cost)
+    drawn = states(plain)
+    for several in zip(*found.values(), strict=True):
+        times = timed(clock, several, drawn, ROUNDS)
+        spent = {one.tool: row["minimum"] for one, row in zip(several, times, strict=True)}
+        error = difference(clock, several[1], several[0], drawn)
+        row = {"robot": case.name, "quantity": several[0].quantity, "difference": error, **spent}
+        log(str(row))
+        yield row
+
+
 def microcontroller() -> Row:
     """Bytes of stack and code of derivatives of forward dynamics on a Cortex-M7."""
     folder = empty(FOLDER / "large-m7")
@@ -143,6 +168,17 @@ def table(found: Sequence[Row]) -> str:
             cells = [_cell(r) for r in found if (r["kind"], r["joints"]) == (kind, joints)]
             if cells:
                 lines.append(f"| {kind} | {joints} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def comparison(found: Sequence[Row]) -> str:
+    """Microseconds of straight-line code and of loops."""
+    lines = ["| straight-line / loops | " + " | ".join(QUANTITIES[name] for name in LONG) + " |"]
+    lines.append("|---|" + "---:|" * len(LONG))
+    for robot in SMALLER:
+        times = [(r["straight"] / 1e3, r["loops"] / 1e3) for r in found if r["robot"] == robot]
+        cells = (f"{a:.2f} / **{b:.2f}**" if b < a else f"**{a:.2f}** / {b:.2f}" for a, b in times)
+        lines.append(f"| {robot.replace('_', ', ')} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -185,7 +221,8 @@ def main(words: list[str]) -> None:
         clock, load = Clock(), os.getloadavg()[0]
         found = [row for kind in BRANCHING for n in sizes for row in rows(clock, kind, n)]
         here = machine(("pin", "casadi")) | {"load": load}
-        stored = {"machine": here, "rows": found, "m7": microcontroller()}
+        smaller = [row for case in cases() if case.name in SMALLER for row in beside(clock, case)]
+        stored = {"machine": here, "rows": found, "smaller": smaller, "m7": microcontroller()}
         FILE.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     stored = json.loads(FILE.read_text(encoding="utf-8"))
     here, found = stored["machine"], stored["rows"]
@@ -198,6 +235,7 @@ def main(words: list[str]) -> None:
         f"{small['code'] / 1e3:.0f} kB of code without the tables and {small['stack'] / 1e3:.0f} kB of stack.\n"
     )
     write_table(page, "large robots", f"{table(found)}\n{text}")
+    write_table(page, "loops or not", comparison(stored["smaller"]))
     save(curves(found), DOCS / "benchmarks" / "large_robots.svg")
 
 
