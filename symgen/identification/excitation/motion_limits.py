@@ -2,7 +2,7 @@
 from the limits of joints."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -102,43 +102,33 @@ def _limits(
         value = next((x for x in values if x is not None), None)
         if value is not None:
             known[kind] = value
-    missing = [kind for kind in KINDS if kind not in known]
-    if missing:
-        raise _error(
-            loaded,
-            body,
-            f"has no {' and no '.join(missing)} limit; give --limit "
-            f"{shown(joint.name)}.{missing[0]}=VALUE, --limit {missing[0]}=VALUE for all joints or "
-            "add it to <limit>",
-        )
-    _check(loaded, body, known)
+    for fault in _faults(known, joint.name):
+        raise _error(loaded, body, fault)
     return tuple(float(known[kind]) for kind in KINDS)
 
 
-def _check(loaded: LoadedRobot, body: Body, known: Mapping[str, float]) -> None:
+def _faults(known: Mapping[str, float], name: str) -> Iterator[str]:
+    """What is wrong with the limits of a joint, a sentence each."""
+    if missing := [kind for kind in KINDS if kind not in known]:
+        yield (
+            f"has no {' and no '.join(missing)} limit; give --limit {shown(name)}.{missing[0]}"
+            f"=VALUE, --limit {missing[0]}=VALUE for all joints or add it to <limit>"
+        )
     if known["lower"] >= known["upper"]:
-        raise _error(
-            loaded,
-            body,
+        yield (
             f"cannot move: its lower limit {known['lower']:g} is not below its upper limit "
-            f"{known['upper']:g}",
+            f"{known['upper']:g}"
         )
-    huge = next((kind for kind in KINDS if LARGEST < abs(known[kind]) < math.inf), None)
-    if huge is not None:
-        raise _error(
-            loaded,
-            body,
-            f"its {huge} limit {known[huge]:g} is too large to be a real limit; give --limit "
-            f"{shown(body.joint.name)}.{huge}=VALUE",
+    for kind in (kind for kind in KINDS if LARGEST < abs(known[kind]) < math.inf):
+        yield (
+            f"its {kind} limit {known[kind]:g} is too large to be a real limit; give --limit "
+            f"{shown(name)}.{kind}=VALUE"
         )
-    for kind in ("velocity", "effort"):
-        if not known[kind] > 0:
-            raise _error(
-                loaded,
-                body,
-                f"cannot move: its {kind} limit is {known[kind]:g}; give --limit "
-                f"{shown(body.joint.name)}.{kind}=VALUE",
-            )
+    for kind in (kind for kind in KINDS[2:] if not known[kind] > 0):
+        yield (
+            f"cannot move: its {kind} limit is {known[kind]:g}; give --limit "
+            f"{shown(name)}.{kind}=VALUE"
+        )
 
 
 def _error(loaded: LoadedRobot, body: Body, message: str) -> RobotError:
@@ -166,33 +156,24 @@ def _of_user(loaded: LoadedRobot, limits: Sequence[tuple[float, ...] | None]) ->
                     "or lock it (--lock)",
                 )
             ((number, factor),), offset = body.follows.terms, body.follows.offset
-            leader = rows[number]
-            if loaded.model.body(number).joint.type.is_rotor and factor:
-                leader[3] = min(leader[3], limit[3] * abs(factor))
-            ends = (
-                sorted(((limit[0] - offset) / factor, (limit[1] - offset) / factor))
-                if factor
-                else [-math.inf, math.inf]
-            )
-            leader[0], leader[1] = max(leader[0], ends[0]), min(leader[1], ends[1])
-            leader[2] = min(leader[2], limit[2] / abs(factor)) if factor else leader[2]
-    _check_followers(loaded, rows)
+            if factor:
+                leader = rows[number]
+                low, high = sorted((end - offset) / factor for end in limit[:2])
+                leader[0], leader[1] = max(leader[0], low), min(leader[1], high)
+                leader[2] = min(leader[2], limit[2] / abs(factor))
+                if loaded.model.body(number).joint.type.is_rotor:
+                    leader[3] = min(leader[3], limit[3] * abs(factor))
+    for i, row in rows.items():
+        infinite = [kind for kind, x in zip(KINDS, row, strict=True) if math.isinf(x)]
+        fault = (
+            "cannot move: the limits of the joints that mimic it leave no range of positions"
+            if row[0] >= row[1]
+            else f"drives a joint without {infinite[0]} limit; give --limit "
+            f"JOINT.{infinite[0]}=VALUE"
+            if infinite
+            else ""
+        )
+        if fault:
+            raise _error(loaded, loaded.model.body(i), fault)
     table = np.array([rows[i] for i, _ in loaded.model.leading]).T
     return Bounds(*table)
-
-
-def _check_followers(loaded: LoadedRobot, rows: Mapping[int, Sequence[float]]) -> None:
-    for i, row in rows.items():
-        if row[0] >= row[1]:
-            raise _error(
-                loaded,
-                loaded.model.body(i),
-                "cannot move: the limits of the joints that mimic it leave no range of positions",
-            )
-        missing = next((kind for kind, x in zip(KINDS, row, strict=True) if math.isinf(x)), None)
-        if missing is not None:
-            raise _error(
-                loaded,
-                loaded.model.body(i),
-                f"drives a joint without {missing} limit; give --limit JOINT.{missing}=VALUE",
-            )
