@@ -157,7 +157,11 @@ def look(
     missing = not columns.qd or (wanted.accelerations and not columns.qdd)
     derivation = None
     if missing:
-        hertz = options.cutoff or _cutoff(log, columns, clock)
+        first, sizes = (
+            Rows(log, columns, clock, GAP * clock.step),
+            (len(columns.q), len(columns.qd)),
+        )
+        hertz = options.cutoff or cutoff(first.usable(), *sizes, clock.step)
         derivation = Derivation.of_cutoff(hertz, clock.step)
     if derivation and not options.trust_units:
         check_step(log, clock.step)
@@ -190,12 +194,6 @@ def _delays(wanted: NeededColumns, columns: Layout, options: LogOptions) -> Numb
             f"are {quoted(names)}"
         )
     return np.array([given.get(name, given.get("", 0.0)) for name in names], np.float64)
-
-
-def _cutoff(log: Log, columns: Layout, clock: Clock) -> float:
-    """The cutoff that suits the motion (Hz)."""
-    parts = Rows(log, columns, clock, GAP * clock.step).usable()
-    return cutoff(parts, len(columns.q), len(columns.qd), clock.step)
 
 
 def _limits(model: RigidBodyModel | None, options: LogOptions) -> Sequence[tuple[Limits, str]]:
@@ -279,7 +277,7 @@ def log_notes(reading: Reading) -> tuple[str, ...]:
 def _warnings(reading: Reading) -> Iterator[str]:
     survey = reading.survey
     rows = _rows(reading)
-    if reading.plan.samples < FEW * (rows - _ends(reading)):
+    if reading.plan.samples < FEW * (rows - 2 * reading.plan.half):
         part = reading.plan.samples / rows
         yield f"only {100 * part:.3g} % of the {rows} rows are usable ({_why(reading)})"
     for column, count, ceiling, floor in zip(
@@ -336,19 +334,13 @@ def _notes(reading: Reading) -> Iterator[str]:
             f"'{shown(name)}' jumps by a full turn {count} time{'s' * (count > 1)}; the angle is "
             "unwrapped"
         )
-    inside = _rows(reading) - _ends(reading)
+    inside = _rows(reading) - 2 * reading.plan.half
     if FEW * inside <= reading.plan.samples < inside:
         yield f"{reading.plan.samples} of the {_rows(reading)} rows are used ({_why(reading)})"
     names, read = reading.log.names, {*reading.layout.names}
     unused = [name for name in names if name not in read]
     if unused:
         yield f"{len(unused)} of {len(names)} columns are not used: {quoted(unused)}"
-
-
-def _ends(reading: Reading) -> int:
-    """Rows that a log without gaps loses at its ends."""
-    plan = reading.plan
-    return 2 * plan.half
 
 
 def _rows(reading: Reading) -> int:

@@ -245,15 +245,8 @@ def _lines(path: str) -> tuple[int, str]:
         while piece := stream.read(1 << 20):
             count += piece.count(b"\n")
             last = piece[-1:]
-            if encoding == "utf-8" and not _decodes(decoder, piece):
+            try:
+                decoder.decode(piece)
+            except UnicodeDecodeError:
                 encoding = "latin-1"
     return count + (last != b"\n"), encoding
-
-
-def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
-    """Whether more of a file, which may end within a character, can be read."""
-    try:
-        decoder.decode(piece)
-    except UnicodeDecodeError:
-        return False
-    return True
