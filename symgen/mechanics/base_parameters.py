@@ -85,13 +85,10 @@ def link_of_parameter(model: RigidBodyModel, name: str) -> str:
 def grouping_text(factors: Iterable[float], names: Sequence[str]) -> str:
     """A sum of parameters with factors in full digits, such as ``hx_2 - 0.425*m_3``; SymPy, Python
     and C read it."""
-    terms = [(x, name) for x, name in zip(factors, names, strict=True) if x]
-    text = " ".join(f"{'-' if x < 0 else '+'} {_times(abs(x), name)}" for x, name in terms)
+    pairs = ((x, name) for x, name in zip(factors, names, strict=True) if x)
+    terms = ((x, name if abs(x) == 1 else f"{abs(x)!r}*{name}") for x, name in pairs)
+    text = " ".join(f"{'-' if x < 0 else '+'} {term}" for x, term in terms)
     return (f"-{text[2:]}" if text.startswith("- ") else text.removeprefix("+ ")) or "0"
-
-
-def _times(factor: float, name: str) -> str:
-    return name if factor == 1 else f"{factor!r}*{name}"
 
 
 COEFFICIENT: Final = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")

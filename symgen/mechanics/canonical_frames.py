@@ -139,19 +139,15 @@ def canonical_frames(model: RigidBodyModel) -> tuple[CanonicalFrame, ...]:
     frames: dict[int, CanonicalFrame] = {}
     for i in model.outward:
         body = model.body(i)
-        if body.parent == 0:
-            start, pose = ToAxis(), Pose() if body.in_body_axes else _from_root(model, i)
-        else:
-            start, pose = _from_parent(model, i, frames[body.parent].pose)
+        start, pose = ToAxis(), Pose()
+        if body.parent:
+            from_parent = frames[body.parent].pose.inverse @ body.pose
+            start = _to_axis(model, i, from_parent)
+            pose = from_parent.inverse @ pose_of_steps(start.steps)
+        elif not body.in_body_axes:  # at the joint, z along its axis and y across gravity
+            pose = Pose(_axes(body.axis, body.pose.inverse.turn(model.gravity)))
         frames[i] = (_with_body if body.in_body_axes else _settled)(model, i, start, pose)
     return tuple(frames[i] for i in sorted(frames))
-
-
-def _from_root(model: RigidBodyModel, i: int) -> Pose:
-    """A frame at the joint with z along its axis and y across gravity, in the body's own frame."""
-    body = model.body(i)
-    gravity = body.pose.inverse.turn(model.gravity)
-    return Pose(_axes(body.axis, gravity))
 
 
 def _axes(z: Triple, hint: Triple) -> tuple[Triple, Triple, Triple]:
@@ -180,13 +176,6 @@ def _rejected(v: Triple, z: Triple) -> Triple:
     """`v` less its part along the unit vector `z`."""
     k = dot(v, z)
     return v[0] - k * z[0], v[1] - k * z[1], v[2] - k * z[2]
-
-
-def _from_parent(model: RigidBodyModel, i: int, parent: Pose) -> tuple[ToAxis, Pose]:
-    body = model.body(i)
-    pose = parent.inverse @ body.pose
-    start = _to_axis(model, i, pose)
-    return start, pose.inverse @ pose_of_steps(start.steps)
 
 
 def _to_axis(model: RigidBodyModel, i: int, pose: Pose) -> ToAxis:

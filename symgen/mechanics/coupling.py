@@ -208,7 +208,12 @@ class Coupling:
 
     def body_positions(self, q: Sequence[Scalar]) -> list[Any]:
         """The positions of the joints of the bodies from the user's positions q (nq)."""
-        x = [self._place(k, drive, q) for k, drive in enumerate(self.drives)]
+        x: list[Any] = [
+            joint.configuration(part, q, drive.position_index)
+            if isinstance(joint, BodyAxesJoint)
+            else drive.position(q)
+            for (joint, part), drive in zip(self.parts, self.drives, strict=True)
+        ]
         if not self.loops:
             return x
         by_body = dict(enumerate(x, 1)) | {body: q[place] for body, place in self.held}
@@ -218,12 +223,6 @@ class Coupling:
         for loop in self.loops:
             by_body |= loop.positions(by_body)
         return [by_body[i] for i in range(1, len(x) + 1)]
-
-    def _place(self, k: int, drive: CoordinateMap, q: Sequence[Scalar]) -> Any:
-        joint, part = self.parts[k]
-        if isinstance(joint, BodyAxesJoint):
-            return joint.configuration(part, q, drive.position_index)
-        return drive.position(q)
 
     def body_rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """The rates (or accelerations, or changes) of the joints of the bodies from the user's

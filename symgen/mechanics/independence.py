@@ -41,8 +41,10 @@ def moment_values(inertia: Inertia) -> tuple[Scalar, ...]:
 
 
 def remaining_parameters(system: CanonicalModel) -> Iterator[Key]:
-    """The parameters that regrouping leaves."""
-    inertias = _left_on_bodies(system)
+    """The parameters that regrouping leaves: the entries that do not vanish for general inertias of
+    links."""
+    full = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
+    inertias = regrouped(system, dict.fromkeys(system.link_bodies, full))
     for i in range(1, system.size + 1):
         if i in system.rotors:
             yield i, MOMENTS.index(system.body(i).joint.rotor_moment)
@@ -52,13 +54,6 @@ def remaining_parameters(system: CanonicalModel) -> Iterator[Key]:
                 for k, x in enumerate(moment_values(inertias[i])[:LINK_MOMENT_COUNT])
                 if x is not ZERO
             )
-
-
-def _left_on_bodies(system: CanonicalModel) -> dict[int, Inertia]:
-    """The inertia that regrouping leaves on each body for general inertias of links; entries that
-    vanish are ZERO."""
-    full = Inertia(1.0, Vector(1.0, 1.0, 1.0), SecondMoment(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
-    return regrouped(system, dict.fromkeys(system.link_bodies, full))
 
 
 def regrouped(system: CanonicalModel, inertias: Mapping[int, Inertia]) -> dict[int, Inertia]:

@@ -231,7 +231,7 @@ class Extent:
 
 def extents(model: RigidBodyModel) -> list[Extent]:
     """The extents of the bodies that have links."""
-    sizes, far, carried = [], _distances(model), _carried(model)
+    sizes, far = [], _distances(model)
     for i, body in enumerate(model.bodies, 1):
         if not body.links:
             continue
@@ -239,7 +239,8 @@ def extents(model: RigidBodyModel) -> list[Extent]:
         mass = sum((link.parameters or (0.0,))[0] for link in heavy)
         ends = (end for c in model.closures for end in zip(c.bodies, c.points, strict=True))
         pins = (hypot(*point) for k, point in ends if k == i)
-        around = max(chain(_around(body, carried[i], heavy), pins), default=0.0)
+        carried = map(model.body, model.children(i))
+        around = max(chain(_around(body, carried, heavy), pins), default=0.0)
         moment = principal_moments(heavy)[-1] if heavy else 0.0
         gyration = sqrt(max(moment, 0.0) / mass) if mass > 0 else 0.0
         reach = max(far[i] + around, gyration)
@@ -256,15 +257,7 @@ def _distances(model: RigidBodyModel) -> dict[int, float]:
     return far
 
 
-def _carried(model: RigidBodyModel) -> dict[int, list[Body]]:
-    """The bodies that each body carries."""
-    carried: dict[int, list[Body]] = {i: [] for i in range(model.size + 1)}
-    for body in model.bodies:
-        carried[body.parent].append(body)
-    return carried
-
-
-def _around(body: Body, carried: list[Body], heavy: list[Link]) -> Iterator[float]:
+def _around(body: Body, carried: Iterable[Body], heavy: list[Link]) -> Iterator[float]:
     """The distances to the joint before, to the joints behind, to the links' frames and centres of
     mass."""
     yield hypot(*body.pose.position)

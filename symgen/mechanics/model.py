@@ -277,7 +277,9 @@ class RigidBodyModel:
     """Kept, because what is remembered by model is asked for once a body."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "joint_names", tuple(self._names()))
+        leading = (joint for _, joint in self.leading)
+        names = (j.coordinate(row.suffix) for j in leading for row in j.type.velocities)
+        object.__setattr__(self, "joint_names", tuple(names))
         children: list[list[int]] = [[] for _ in range(self.size + 1)]
         for i, body in enumerate(self.bodies, 1):
             children[body.parent].append(i)
@@ -290,10 +292,6 @@ class RigidBodyModel:
 
     def __hash__(self) -> int:
         return self._hash
-
-    def _names(self) -> list[str]:
-        firsts = (joint for _, joint in self.leading)
-        return [joint.coordinate(row.suffix) for joint in firsts for row in joint.type.velocities]
 
     @property
     def joints(self) -> Iterator[tuple[int, Joint]]:

@@ -368,16 +368,13 @@ def _turned(model: RigidBodyModel, i: int, frame: CanonicalFrame) -> CanonicalFr
     inner = model.children(i) or not body.parent
     if inner or body.in_body_axes or body.spin or body.freedom.turn is ZERO:
         return frame
-    angle = _towards(_body_inertia(model, i, frame.pose, {}).h)
+    x, y, z = (plain(component) for component in _body_inertia(model, i, frame.pose, {}).h)
+    across = norm(x, y)
+    if across <= MIN_RELATIVE_MOMENT * norm(across, z):
+        return frame
+    angle = exact_angle(x, y)
     if angle.c0 is ZERO or angle.s0 is ZERO:
         return frame
     return replace(
         frame, theta0=frame.theta0 + angle, pose=frame.pose @ pose_of_steps((Turn(2, angle),))
     )
-
-
-def _towards(h: Vector) -> Angle:
-    """The turn about z that brings x along `h`, none where that is not clear."""
-    x, y, z = (plain(component) for component in h)
-    across = norm(x, y)
-    return exact_angle(x, y) if across > MIN_RELATIVE_MOMENT * norm(across, z) else Angle()

@@ -236,7 +236,11 @@ class RoundingErrors:
             for group in at.groups:
                 rows = group.rows
                 if group.op == "sign":
-                    errors[rows] = self._sign_errors(group.operands[0], accumulated)
+                    before = accumulated[
+                        group.operands[0]
+                    ]  # 2 where the other side of zero is near
+                    near = (np.abs(self.run.values[group.operands[0]]) <= before) & (before > 0)
+                    errors[rows] = np.where(near, 2.0, 0.0)
                 elif group.op in ("add", "sub"):
                     errors[rows] *= ~self._exact_sums(group, accumulated)
                 elif group.op in ("mul", "div"):
@@ -296,11 +300,6 @@ class RoundingErrors:
             known & (lost == 0) & (representation_error(total, self.scalar) == 0)
         )
         return exact
-
-    def _sign_errors(self, operand: Rows, accumulated: Numbers) -> Numbers:
-        """The error of signs: 2 where an operand may be on the other side of zero."""
-        before = accumulated[operand]
-        return np.where((np.abs(self.run.values[operand]) <= before) & (before > 0), 2.0, 0.0)
 
     def _entries(self, refs: tuple[Ref | None, ...], bounds: Numbers) -> BoundedArray:
         """Entries by states, from the bounds of those that do not vanish."""

@@ -53,10 +53,9 @@ class ReferenceLoop:
 
     def ends(self, poses: "Poses") -> tuple[Vector, Vector]:
         """The two points of the loop in the world."""
-        return _vector_pair(
-            poses[i].place + _in_world(poses[i], p)
-            for i, p in zip(self.bodies, self.points, strict=True)
-        )
+        pairs = zip(self.bodies, self.points, strict=True)
+        first, second = (poses[i].place + _in_world(poses[i], p) for i, p in pairs)
+        return first, second
 
     def _placed(self, poses: "Poses") -> tuple[Vector, list[Vector], list[Vector]]:
         """From the second to the first point, and the axes at both, in the world."""
@@ -264,11 +263,6 @@ def with_loop_accelerations(loops: Sequence[Loop], motion: LoopMotion) -> list[S
     for i, x in _System.at(loops, motion.poses).balanced(gaps).items():
         out[i - 1] = x
     return out
-
-
-def _vector_pair(vectors: Iterable[Vector]) -> tuple[Vector, Vector]:
-    first, second = vectors
-    return first, second
 
 
 def loop_start(

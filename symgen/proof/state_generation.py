@@ -44,7 +44,9 @@ def torques_and_accelerations(
     for "unknown"). Where a joint needs no force, as without any mass, it keeps the drawn one. The
     textbook runs on decimal numbers, so that every machine makes the same."""
     rows = {name: [state[name] for state in drawn] for name in drawn[0]}
-    efforts = _efforts(robot.lumped)
+    limits = robot.lumped.limits
+    allowed = [limits[row.name].effort for row in velocity_coordinates(robot.lumped)]
+    efforts = np.array([abs(x) if x else np.inf for x in allowed])
     with in_decimals():
         x = replace(States.of(robot, rows, feels=True), passive={})
         needed = tau(x).astype(float)
@@ -57,12 +59,6 @@ def torques_and_accelerations(
         for qdd, m, more in zip(rows["qdd"], matrices, excess, strict=True)
     ]
     return [(_short(f), _short(r)) for f, r in zip(forces, rates, strict=True)]
-
-
-def _efforts(model: RigidBodyModel) -> Numbers:
-    """The largest force of each velocity's joint, infinite where the file has none."""
-    limits = [model.limits[row.name].effort for row in velocity_coordinates(model)]
-    return np.array([abs(x) if x else np.inf for x in limits])
 
 
 def _solution(m: Numbers, forces: Numbers) -> Numbers:

@@ -208,7 +208,8 @@ def _assembled(
     trials = {b: [*group[:k], replace(group[k], branch=b), *group[k + 1 :]] for b in known}
     for trial in (branch,) if branch else known:
         try:
-            distances[trial] = _distance(model, trials[trial])
+            loop = loop_of(model, trials[trial])
+            distances[trial] = sum_in_order(map(abs, loop.values(loop.sample).values()), 0.0)
         except LoopError as error:
             reasons.append(error)
     if not distances:
@@ -245,14 +246,6 @@ def _check_dependent(model: RigidBodyModel, i: int) -> None:
             f"determines joint '{shown(joint.name)}', which joint '{shown(follower)}' follows; "
             "make one of the two independent",
         )
-
-
-def _distance(model: RigidBodyModel, group: Sequence[Closure]) -> float:
-    """How far the dependent joints of an assembly are from 0, where files mostly draw them."""
-    loop = loop_of(model, group)
-    positions = loop.values(loop.sample)
-    distance: float = sum_in_order(map(abs, positions.values()), 0.0)
-    return distance
 
 
 def _ordered(

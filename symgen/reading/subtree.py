@@ -8,7 +8,6 @@ from heapq import heapify, heappop, heappush
 from typing import Final, Literal
 
 from symgen.errors import Notice, OptionError
-from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
 from symgen.reading.description import (
     JointElement,
@@ -295,14 +294,12 @@ def with_turned_currents(
         return part
     turned = rotation_in_world(part, pose_of)
     links = (
-        replace(link, fluids=tuple(_in_axes(turned, fluid) for fluid in link.fluids))
+        replace(
+            link, fluids=tuple(replace(f, current=_inside(turned, f.current)) for f in link.fluids)
+        )
         for link in part.robot.links
     )
     return replace(part, robot=replace(part.robot, links=tuple(links)))
-
-
-def _in_axes(turned: Matrix3, fluid: LinkFluid) -> LinkFluid:
-    return replace(fluid, current=_inside(turned, fluid.current))
 
 
 # -- gravity ---------------------------------------------------------------------------------------
