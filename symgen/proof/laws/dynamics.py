@@ -49,9 +49,13 @@ def _pose(x: States, at: Place) -> DecimalArray:
     """R row by row, then p."""
     i, solid = x.mechanism.body_of(at[0])
     frame = solid.frame.of(frame_of(at[1].pose, Decimal))
-    place = body_poses(x.mechanism, x.textbook.course.positions)[i].carrying(frame)
-    entries = [e for row in place.axes for e in row]
-    return entries_array([*entries, *place.place], x.shape, Decimal(0))
+    return pose_entries(body_poses(x.mechanism, x.textbook.course.positions)[i].carrying(frame), x)
+
+
+def pose_entries(frame: Frame, x: States) -> DecimalArray:
+    """The axes of a frame row by row, then its origin, (..., 12)."""
+    axes = (e for row in frame.axes for e in row)
+    return entries_array([*axes, *frame.place], x.shape, Decimal(0))
 
 
 def _rotation(x: States, at: Place) -> DecimalArray:
@@ -132,14 +136,13 @@ def fluid_wrench(x: States, body: int, frame: Frame) -> DecimalArray:
     """The wrench of a joint that balances the fluids around its body and all beyond, about the
     origin of a frame in its axes, (..., 6)."""
     total = decimals(np.zeros((*x.shape, 6)))
-    place = entries_array([*frame.place], x.shape, Decimal(0))
-    axes = entries_array([e for row in frame.axes for e in row], x.shape, Decimal(0))
+    entries = pose_entries(frame, x)
     for at in _fluids(x):
         if body in x.mechanism.path(x.mechanism.body_of(at[0])[0]):
             force = _force(x, at)
-            moment = np.cross(_pose(x, at)[..., 9:] - place, force[..., :3])
+            moment = np.cross(_pose(x, at)[..., 9:] - entries[..., 9:], force[..., :3])
             total = total + force + np.concatenate([0 * moment, moment], axis=-1)
-    return _both(axes.reshape(*x.shape, 3, 3), total, turned=True)
+    return _both(entries[..., :9].reshape(*x.shape, 3, 3), total, turned=True)
 
 
 def buoyancy_energy(x: States) -> DecimalArray:

@@ -18,6 +18,7 @@ from symgen.proof.laws.dynamics import (
     inverse,
     jacobian_of_pose,
     mass,
+    pose_entries,
     solve,
     without_acceleration,
 )
@@ -55,9 +56,7 @@ def frame(x: States, link: str) -> Frame:
 @cached_method
 def pose(x: States, link: str) -> DecimalArray:
     """R row by row, then p: twelve numbers."""
-    place = frame(x, link)
-    flat = [e for row in place.axes for e in row]
-    return entries_array([*flat, *place.place], x.shape, Decimal(0))
+    return pose_entries(frame(x, link), x)
 
 
 @cached_method
@@ -96,13 +95,7 @@ def world(x: States, link: str, jacobian: Term = aligned) -> DecimalArray:
     """The Jacobian of the velocity at the root's origin, v + p × ω."""
     j, p = jacobian(x, link), pose(x, link)[..., 9:, None]
     w = j[..., 3:, :]
-    shift = np.stack(
-        [
-            p[..., a, :] * w[..., b, :] - p[..., b, :] * w[..., a, :]
-            for a, b in ((1, 2), (2, 0), (0, 1))
-        ],
-        axis=-2,
-    )
+    shift = np.cross(np.broadcast_to(p, w.shape), w, axis=-2)
     return np.concatenate([j[..., :3, :] + shift, w], axis=-2)
 
 
@@ -176,11 +169,8 @@ def centroidal_momentum_matrix(x: States) -> DecimalArray:
     """A: the momenta, the angular ones about the centre of mass."""
     units, c = momenta(x), centre(x)
     p = units[..., :3, :]
-    less = [
-        c[..., a, None] * p[..., b, :] - c[..., b, None] * p[..., a, :]
-        for a, b in ((1, 2), (2, 0), (0, 1))
-    ]
-    return np.concatenate([p, units[..., 3:, :] - np.stack(less, axis=-2)], axis=-2)
+    less = np.cross(np.broadcast_to(c[..., None], p.shape), p, axis=-2)
+    return np.concatenate([p, units[..., 3:, :] - less], axis=-2)
 
 
 @law("momentum", LINKS)
