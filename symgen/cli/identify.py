@@ -1,5 +1,6 @@
 """The command ``symgen identify``."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +12,7 @@ from symgen.cli.completion import naming
 from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, path_option, with_options
 from symgen.cli.options import out as out_option
+from symgen.errors import OptionError
 from symgen.identification.model.settings import Settings
 from symgen.options import rows
 from symgen.reading.options import MODEL_FILE, links
@@ -104,13 +106,16 @@ def identify(
 
     LOG is a CSV, NPZ or Parquet file or a ROS bag with columns t (s), q_JOINT, qd_JOINT, qdd_JOINT
     and tau_JOINT, or a folder or URL whose Parquet files are the logs. Velocities and accelerations
-    may be missing. Several logs of one robot give one estimate, with an offset of each log. symgen
-    docs identification describes the steps, the friction terms and the results.
+    may be missing. Several logs of one robot give one estimate, with an offset of each log. With
+    ROBOT_NAME=LOG for every log, the logs are those of several robots of one type, which have the
+    bodies in common and separate friction. symgen docs identification describes the steps, the
+    friction terms and the results.
 
     \b
     symgen identify robots/panda_arm.urdf log.csv
     symgen identify robots/ur5.urdf log.parquet --friction viscous,coulomb,offset -o DIR
     symgen identify robots/ur5.urdf monday.csv tuesday.csv wednesday.csv
+    symgen identify robots/ur5.urdf left=monday.csv left=tuesday.csv right=logs/ -o DIR
     symgen identify robots/ur5.urdf log.npz --sensor wrench:joint6 --full
     symgen identify robots/panda_arm.urdf log.csv --payload flange
     symgen identify robots/panda_arm.urdf log.csv --friction viscous,coulomb,offset \\
@@ -178,22 +183,48 @@ def run(
     request.targets(job)
     link = request.payload
     carrying = () if link is None else (check_link(loaded.model, link)[0],)
-    result = identified(job, loaded, log, settings, progress, carrying, workers)
+    logs, robots = named_logs([log] if isinstance(log, str) else log)
+    result = identified(job, loaded, logs, settings, progress, carrying, workers, robots)
     result = validated(job, loaded, result, validation, progress)
     return result, estimate_outputs(request, job, loaded, result, progress)
+
+
+ROBOT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""The name of a robot, which is that of its folder too."""
+
+
+def named_logs(given: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The logs, and the robot of each if they are given as ROBOT_NAME=LOG. Raises OptionError."""
+    parts = [one.partition("=") for one in given]
+    named = [
+        bool(ROBOT_NAME.fullmatch(name) and log) and not Path(one).exists()
+        for one, (name, _, log) in zip(given, parts, strict=True)
+    ]
+    if not any(named):
+        return [*given], []
+    if not all(named):
+        raise OptionError(
+            f"{shown(given[named.index(False)])}: give the name of the robot (ROBOT_NAME=LOG) for "
+            "every log or for none"
+        )
+    return [log for _, _, log in parts], [name for name, _, _ in parts]
 
 
 def written(
     identified: "Identified", folder: Path, extra: "EstimateOutputs", kind: str
 ) -> list[Path]:
-    """Write identification.json, the model file and pictures of a kind into a folder, and the other
-    requested files. Raises SymgenError; then nothing was written."""
+    """Write identification.json, the model file and pictures of a kind (none if it is empty) into a
+    folder, those of each of several robots into a folder in it, and the other requested files.
+    Raises SymgenError; then nothing was written."""
     from symgen.identification.report.estimate_plots import pictures
     from symgen.identification.report.identification_report import LISTING, listed, report
     from symgen.jobs.publish import publish
 
-    drawn = pictures(identified, kind)
+    drawn = pictures(identified, kind) if kind else {}
     if extra.model is not None:
         drawn[MODEL_FILE] = extra.model
     text = output.as_json(listed(report(identified, data=extra.data).data, drawn)) + "\n"
-    return publish({LISTING: text, **drawn}, folder, LISTING, extra.files)
+    done = publish({LISTING: text, **drawn}, folder, LISTING, extra.files)
+    for name, of_robot in extra.robots.items():
+        done += written(identified.robots[name], folder / name, of_robot, "")
+    return done

@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,6 +126,11 @@ class Identification:
             raise OptionError("model: an estimate from wrenches has no model file")
         return model
 
+    @property
+    def robots(self) -> dict[str, "Identification"]:
+        """Each of several robots of one type: the common bodies and its own friction."""
+        return {name: replace(self, result=one) for name, one in self.result.robots.items()}
+
     def _outputs(
         self, urdf: Path | None, force: bool = False, folder: Path | None = None
     ) -> "EstimateOutputs":
@@ -161,6 +166,7 @@ def identify_robot(
     validation: Any = None,
     progress: Progress = _silent,
     workers: str | int = "",
+    robots: Sequence[str] = (),
     **options: Any,
 ) -> Identification:
     """Estimate the parameters of a robot from a log or several (see `Robot.identify`)."""
@@ -171,7 +177,7 @@ def identify_robot(
         os.fspath(one) if isinstance(one, (str, os.PathLike)) else read_log(one)
         for one in (log if isinstance(log, (list, tuple)) else [log])
     ]
-    result = identify(job, loaded, logs, settings, progress, workers=str(workers))
+    result = identify(job, loaded, logs, settings, progress, workers=str(workers), robots=robots)
     other: LogSource | None = None if validation is None else read_log(validation)
     return Identification(job, loaded, validated(job, loaded, result, other, progress))
 

@@ -295,7 +295,9 @@ class Robot:
         log
             A path, a data frame or a mapping of names to arrays (see `symgen.read_log`), with the
             columns t (s), q_JOINT, qd_JOINT (optional) and tau_JOINT in SI units. A list of logs,
-            or a folder or URL of Parquet files, gives one estimate with an offset of each log.
+            or a folder or URL of Parquet files, gives one estimate with an offset of each log. With
+            ``robots=["left", "right", ...]``, a name for each log, the logs are those of several
+            robots of one type, which have the bodies in common and friction of their own.
         validation
             Another log, whose forces are predicted.
         **options

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.simulated_logs import Motion, Recipe, simulated, write
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.open_log import logs_of, read_log
-from symgen.identification.estimation.log_offsets import LogOffsets, mean_offsets
+from symgen.identification.estimation.own_columns import OwnColumns, means
 from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.several_logs import unlike
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle
@@ -59,7 +59,7 @@ def found(folder):
 
 def test_elimination_is_least_squares_with_an_unknown_of_each_log():
     random, logs = np.random.default_rng(1), 3
-    supports, offset = ((0, 1, 3), (1, 2)), {0: 3}
+    supports, offset = ((0, 1, 3), (1, 2)), {0: (3,)}
     a = random.normal(size=(logs, 20, 2, 4))
     a[:, :, 0, 3] = 2.0  # the column of an offset, in units of its own
     y = random.normal(size=(logs, 20, 2)) + np.arange(logs)[:, None, None]
@@ -67,9 +67,9 @@ def test_elimination_is_least_squares_with_an_unknown_of_each_log():
     for k in range(logs):
         rows = [np.column_stack([a[k, :, j][:, s], y[k, :, j]]) for j, s in enumerate(supports)]
         factors = TriangularFactors((20, 20), tuple(map(triangle, rows)))
-        found.append(LogOffsets.of(factors, supports, offset, (), 4))
-        parts.append(found[-1].without_offsets(factors, supports))
-    parts.append(mean_offsets(found, supports))
+        found.append(OwnColumns.of(factors, supports, offset, (), 4))
+        parts.append(found[-1].without(factors, supports))
+    parts.append(means(found, supports))
     assert parts[-1].rows == (1 - logs, 0)
     factors = np.concatenate([part.factors[0] for part in parts])
     own = np.linalg.lstsq(factors[:, :3], factors[:, 3], rcond=None)[0]
@@ -101,7 +101,8 @@ def test_the_drift_of_friction_is_reported(found):
 
 
 def test_a_data_set_is_the_list_of_its_files(found, folder, columns):
-    assert logs_of(str(folder)) == tuple(str(folder / f"{k}.parquet") for k in range(COUNT))
+    files = tuple(str(folder / f"{k}.parquet") for k in range(COUNT))
+    assert logs_of(str(folder)) == (files, ("",) * COUNT)
     again = identify(JOB, LOADED, [read_log(log) for log in columns], SETTINGS)
     np.testing.assert_array_equal(again.estimate.values, found.estimate.values)
     assert again.rows == found.rows == sum(len(log["t"]) for log in columns)
@@ -109,7 +110,7 @@ def test_a_data_set_is_the_list_of_its_files(found, folder, columns):
 
 def test_a_url_is_a_data_set(folder):
     pytest.importorskip("fsspec", reason="fsspec is not installed")
-    logs = logs_of(f"file://{folder}")
+    logs, _ = logs_of(f"file://{folder}")
     assert [log.rows for log in logs] == [800] * COUNT
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.advice import install
-from symgen.errors import SymgenError
+from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.log_file import (
     CHUNK,
     Log,
@@ -140,15 +140,23 @@ def _numeric(name: str, values: Any) -> dict[str, Numbers]:
     return {f"{name}[{k}]": column for k, column in enumerate(numbers.T)}
 
 
-def logs_of(source: LogSource | Sequence[LogSource]) -> tuple[LogSource, ...]:
-    """The logs that are given: one, or several of them. A folder with Parquet files, or the URL of
-    such a folder, is a data set whose files are the logs, in the order of their names. Raises
-    SymgenError."""
+def logs_of(
+    source: LogSource | Sequence[LogSource], robots: Sequence[str] = ()
+) -> tuple[tuple[LogSource, ...], tuple[str, ...]]:
+    """The logs that are given, one or several of them, and the robot of each: its name in `robots`,
+    one for each source, or "". A folder with Parquet files, or the URL of such a folder, is a data
+    set whose files are the logs, in the order of their names. The logs of a robot are consecutive.
+    Raises SymgenError."""
     given = source if isinstance(source, (list, tuple)) else (source,)
-    logs = [log for one in given for log in _files(one)]
-    if not logs:
+    names = [*robots] or [""] * len(given)
+    if len(names) != len(given):
+        raise OptionError(f"robots: {len(names)} names for {len(given)} logs; give one for each")
+    known = [*dict.fromkeys(names)]
+    pairs = [(log, name) for one, name in zip(given, names, strict=True) for log in _files(one)]
+    if not pairs:
         raise LogError("LOG", "no log is given")
-    return tuple(logs)
+    logs, of_robots = zip(*sorted(pairs, key=lambda pair: known.index(pair[1])), strict=True)
+    return logs, of_robots
 
 
 def _files(source: LogSource) -> Sequence[LogSource]:

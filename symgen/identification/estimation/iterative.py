@@ -5,14 +5,15 @@ A pass over the samples leaves triangular factors. One pass is enough for known 
 of squares. Friction that grows with the load needs the load, which comes from the estimate of the
 pass before, and a robust loss needs its residuals."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from symgen.identification.estimation.huber_loss import LIMIT, RobustEquations
+from symgen.identification.estimation.own_columns import OwnColumns
 from symgen.identification.estimation.prior_strength import select_prior_strength
 from symgen.identification.estimation.robust_errors import (
     inflation,
@@ -54,12 +55,14 @@ move under its load, and forward dynamics would have no unique solution."""
 @dataclass(frozen=True)
 class FactoredEquations:
     """The factors of the batches of the equations for the estimate, which may be means of rows, and
-    of its rows and of the rows held out; `offsets` are those of the mean of the logs' offsets."""
+    of its rows and of the rows held out; `means` are those of the mean of the logs' offsets and of
+    the robots' friction, `own` is what was eliminated for each of several robots."""
 
     trained: Batches
     rows: TriangularFactors | None
     held_out: TriangularFactors | None
-    offsets: TriangularFactors | None = None
+    means: TriangularFactors | None = None
+    own: Mapping[str, OwnColumns] = field(default_factory=dict)
 
 
 Reduce = Callable[[Equations, Equations, str], FactoredEquations]
@@ -81,6 +84,8 @@ class FittedSystem:
     """The relative deviation of the robot's file as a prior, if it was selected."""
     shape_errors: Numbers | None = None
     """What the selection of shape parameters adds to the standard error of each value (p)."""
+    own: Mapping[str, OwnColumns] = field(default_factory=dict)
+    """The friction of each of several robots."""
 
     @cached_property
     def solution(self) -> Solution:
@@ -101,6 +106,7 @@ class FittedSystem:
             None if self.prior is None else self.prior.only(columns),
             self.deviation,
             None if self.shape_errors is None else self.shape_errors[columns],
+            self.own,
         )
 
 
@@ -114,6 +120,8 @@ class IterativeEstimator:
     reduce: Reduce
     rates: Rates | None
     prior: Prior | None
+    robots: int = 1
+    """How many robots have friction of their own."""
 
     def fitted(self) -> FittedSystem:
         """The equations with the best shape parameters, and their system."""
@@ -124,7 +132,7 @@ class IterativeEstimator:
             stage = "fitting with load-dependent friction"
             fit = self._selected(self._read(drives, None, stage))
         fit = self._with_prior(fit)
-        if fit.equations.drives and fit.equations.drives.loaded:
+        if fit.equations.drives and (fit.equations.drives.loaded or self.robots > 1):
             fit = self._with_loads(fit)
             fewer = self._movable(fit)
             fit = fit if fewer is fit else self._with_loads(fewer)
@@ -183,7 +191,7 @@ class IterativeEstimator:
         outliers of good rows."""
         read = self._read(drives, before, stage)
         kept = fit.prior, fit.deviation, fit.shape_errors
-        return FittedSystem(read.equations, read.system, read.rows, read.after, *kept)
+        return FittedSystem(read.equations, read.system, read.rows, read.after, *kept, read.own)
 
     def _with_prior(self, fit: FittedSystem) -> FittedSystem:
         """With the robot's file as a prior, as far as that predicts parts of the log as well."""
@@ -234,20 +242,20 @@ class IterativeEstimator:
         size, total = len(self.problem.mapping) + count, combined(reduction.trained)
         if total is None or reduction.rows is None:
             raise ValueError("no rows for the estimate")
-        if reduction.offsets is not None:
-            total = total.combined(reduction.offsets)
+        if reduction.means is not None:
+            total = total.combined(reduction.means)
         system = TriangularSystem(total, plain.supports, size, reduction.trained)
         rows = TriangularSystem(reduction.rows, plain.supports, size)
         after = None if reduction.held_out is None else replace(rows, factors=reduction.held_out)
         prior = self.prior.of_values(count) if self.prior else None
         if prior is None and self.settings.automatic and drives:
             prior = regularizer(system, drives.channels(size - count))
-        return FittedSystem(plain, system, rows, after, prior)
+        return FittedSystem(plain, system, rows, after, prior, own=reduction.own)
 
     def _selected(self, fit: FittedSystem) -> FittedSystem:
         """With the best shape parameters alone."""
         drives = fit.equations.drives
-        if drives is None or len({(c.joint, c.law) for c in drives.columns}) == len(drives.columns):
+        if drives is None or not drives.has_candidates:
             return fit
         prior = fit.prior or regularizer(fit.system)
         search = ShapeSearch(replace(fit.system, batches=()), drives, prior)

@@ -13,8 +13,8 @@ from symgen.identification.data.dataset import Reading, reading
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.diagnostics.diagnose import diagnosed
 from symgen.identification.estimation.huber_loss import RobustEquations
-from symgen.identification.estimation.log_offsets import LogOffsets, offset_columns
 from symgen.identification.estimation.log_reducer import BATCHES, LogReducer
+from symgen.identification.estimation.own_columns import OwnColumns, offset_columns
 from symgen.identification.estimation.triangular_factors import (
     Batches,
     TriangularFactors,
@@ -58,7 +58,7 @@ class FirstLook:
 class LogFit:
     """How a log compares with the estimate, channel by channel (c): its offset (N m or N), its
     friction relative to that of the estimate, its residual and its measured force (root mean
-    squares); NaN where a channel has none."""
+    squares); NaN where a channel has none. `robot` is the name of one of several robots."""
 
     file: str
     begin: float
@@ -67,6 +67,7 @@ class LogFit:
     friction: Numbers
     residual: Numbers
     measured: Numbers
+    robot: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class ReducedGroup:
     trained: Batches
     rows: TriangularFactors | None
     held_out: TriangularFactors | None
-    offsets: tuple[LogOffsets, ...]
-    of_rows: tuple[LogOffsets, ...]
+    offsets: tuple[OwnColumns, ...]
+    of_rows: tuple[OwnColumns, ...]
 
 
 def reducer(fleet: Fleet, look: FirstLook) -> LogReducer:
@@ -110,7 +111,7 @@ def _first_look(fleet: Fleet, log: LogSource, thoroughly: bool) -> FirstLook:
     return FirstLook(read if fleet.count <= KEPT else read.lean, rates)
 
 
-GroupTask = tuple[Fleet, Sequence[FirstLook], Equations, Equations, Sequence[LogOffsets]]
+GroupTask = tuple[Fleet, Sequence[FirstLook], Equations, Equations, Sequence[OwnColumns]]
 
 
 def reduced_group(task: GroupTask) -> ReducedGroup:
@@ -130,12 +131,12 @@ def reduced_group(task: GroupTask) -> ReducedGroup:
         factored = reducer(fleet, look).reduced(used, plain, "")
         total = combined(factored.trained)
         assert total is not None and factored.rows is not None
-        own = LogOffsets.of(total, supports, columns, kept, size)
-        own_of_rows = LogOffsets.of(factored.rows, supports, columns, kept, size)
-        parts.append(tuple(own.without_offsets(batch, supports) for batch in factored.trained))
-        rows.append(own_of_rows.without_offsets(factored.rows, supports))
+        own = OwnColumns.of(total, supports, columns, kept, size)
+        own_of_rows = OwnColumns.of(factored.rows, supports, columns, kept, size)
+        parts.append(tuple(own.without(batch, supports) for batch in factored.trained))
+        rows.append(own_of_rows.without(factored.rows, supports))
         if factored.held_out is not None:
-            held_out.append(own.without_offsets(factored.held_out, supports))
+            held_out.append(own.without(factored.held_out, supports))
         found.append(own)
         of_rows.append(own_of_rows)
     trained = tuple(batch for part in parts for batch in part)
@@ -162,15 +163,14 @@ def _compared(fleet: Fleet, look: FirstLook, equations: Equations, values: Numbe
     frictional = np.zeros(len(values))
     for k, column in enumerate(drives.columns if drives else (), first):
         frictional[k] = values[k] if column.row.group == "friction" else 0.0
-    frictional[[*columns.values()]] = 0.0
+    frictional[[k for own in columns.values() for k in own]] = 0.0
     result = np.full((4, len(equations.supports)), np.nan)
     for j, support in enumerate(equations.supports):
         factor, places = rows.factors[j], [*support]
         friction, own = factor[:, :-1] @ frictional[places], values - frictional
-        if j in columns:
-            own[columns[j]] = 0.0
+        own[[*columns.get(j, ())]] = 0.0
         rest = factor[:, -1] - factor[:, :-1] @ own[places]
-        used = [factor[:, places.index(columns[j])]] if j in columns else []
+        used = [factor[:, places.index(column)] for column in columns.get(j, ())]
         used += [friction] if friction.any() else []
         if used:
             found, *_ = np.linalg.lstsq(np.stack(used, axis=1), rest, rcond=None)

@@ -1,6 +1,6 @@
 """Identification from beginning to end: a robot, a log and settings in, an estimate out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from symgen.identification.diagnostics.diagnose import diagnosed
 from symgen.identification.estimation.iterative import IterativeEstimator
 from symgen.identification.estimation.log_groups import Fleet, LogFit
 from symgen.identification.estimation.log_reducer import LogReducer
+from symgen.identification.estimation.own_columns import OwnColumns
 from symgen.identification.estimation.result import (
     ExcitationError,
     estimate,
@@ -22,6 +23,7 @@ from symgen.identification.estimation.result import (
     with_bias,
 )
 from symgen.identification.estimation.several_logs import LogsReducer, unlike
+from symgen.identification.estimation.several_robots import friction_ratios, of_robot
 from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.estimation.window_bias import window_bias
 from symgen.identification.estimation.workers import engine
@@ -58,6 +60,10 @@ class Identified:
     """Of another log, where one is given for validation."""
     logs: tuple[LogFit, ...] = ()
     """How each of several logs compares with the estimate."""
+    robots: "Mapping[str, Identified]" = field(default_factory=dict)
+    """Each of several robots of one type: the estimate with its own friction, and its logs."""
+    friction_ratios: Numbers = field(default_factory=lambda: np.zeros(0))
+    """The friction of one of them at each channel (c) by the mean of all."""
 
     @property
     def rows(self) -> int:
@@ -78,14 +84,16 @@ def identify(
     progress: Progress = lambda step: None,
     loaded_bodies: tuple[int, ...] = (),
     workers: str = "",
+    robots: Sequence[str] = (),
 ) -> Identified:
     """Identify a robot from a log or several; `loaded_bodies` are the numbers of bodies (among
-    those with links) that carry an unknown payload; `workers` reduce several logs (`engine`).
-    Raises SymgenError: LogError for what is wrong with a log."""
+    those with links) that carry an unknown payload; `workers` reduce several logs (`engine`);
+    `robots` has the name of the robot that each log is of, if there are several of one type. Raises
+    SymgenError: LogError for what is wrong with a log."""
     progress("preparing regressors")
     sought = problem(job, loaded, settings)
     sought = replace(sought, mapping=with_prior(sought.mapping, settings.prior))
-    return solved(job, loaded, sought, log, settings, progress, loaded_bodies, workers)
+    return solved(job, loaded, sought, log, settings, progress, loaded_bodies, workers, robots)
 
 
 def solved(
@@ -97,26 +105,41 @@ def solved(
     progress: Progress = lambda step: None,
     loaded_bodies: tuple[int, ...] = (),
     workers: str = "",
+    robots: Sequence[str] = (),
 ) -> Identified:
     """The same of a problem whose regressors are made."""
     progress("reading the log")
-    logs = logs_of(log)
+    logs, robots = logs_of(log, robots)
     read = tuned(logs[0], sought, loaded, settings, settings.held_out)
     if len(logs) == 1:
         _check_length(read, sought)
         read = diagnosed(read, sought, job, settings.full, loaded_bodies)
         source = LogReducer(read, settings, progress)
         rates = source.rates(sought.joints) if sought.joints else None
-        return _fitted(loaded, sought, settings, read, source, rates)
+        return _fitted(loaded, sought, settings, read, source, rates)[0]
     cutoff = read.derivation.cutoff if read.derivation else settings.cutoff
     same = replace(settings, cutoff=cutoff)
     fleet = Fleet(job, loaded, sought, same, loaded_bodies, len(logs))
     with engine(workers) as used:
-        together = LogsReducer.of(fleet, logs, used, progress)
+        together = LogsReducer.of(fleet, logs, used, progress, robots)
         read = replace(read, doubts=together.doubts)
-        found = _fitted(loaded, sought, settings, read, together, together.rates)
-        fits = together.compared(found.equations, found.estimate.values)
-    return replace(found, logs=fits, notes=(*unlike(fits), *found.notes))
+        count, rates = len({*robots}), together.rates
+        found, own = _fitted(loaded, sought, settings, read, together, rates, count)
+        drives, values = found.equations.drives, found.estimate.values
+        each = {name: own[name].values(drives, values) if own else values for name in robots}
+        fits = together.compared(found.equations, each)
+    each_robot = dict[str, Identified]()
+    for name, friction in own.items():
+        logs_of_it = tuple(fit for fit in fits if fit.robot == name)
+        each_robot[name] = replace(
+            found,
+            estimate=of_robot(found.estimate, drives, friction, found.system, logs_of_it),
+            logs=logs_of_it,
+            notes=(),
+            friction_ratios=friction_ratios(found.estimate, drives, friction),
+        )
+    notes = (*unlike(fits), *found.notes)
+    return replace(found, logs=fits, robots=each_robot, notes=notes)
 
 
 def _fitted(
@@ -126,10 +149,12 @@ def _fitted(
     read: Reading,
     source: LogReducer | LogsReducer,
     rates: Rates | None,
-) -> Identified:
-    """The estimate from what `source` reduces; `read` is the log, or the first of several."""
+    robots: int = 1,
+) -> tuple[Identified, Mapping[str, OwnColumns]]:
+    """The estimate from what `source` reduces, and what each of several robots has of its own;
+    `read` is the log, or the first of several."""
     prior = prior_of(sought, settings)
-    estimator = IterativeEstimator(sought, settings, source.reduced, rates, prior)
+    estimator = IterativeEstimator(sought, settings, source.reduced, rates, prior, robots)
     try:
         fit = estimator.fitted()
     except np.linalg.LinAlgError:
@@ -147,7 +172,8 @@ def _fitted(
     without = _without_friction(loaded.model, file) if sought.joints else ()
     notes = (*read.notes, *_left_out(estimator.left_out, file), *without, *notes)
     last = tuple(source.last)
-    return Identified(estimated, settings, read, fit.equations, fit.system, last, notes)
+    found = Identified(estimated, settings, read, fit.equations, fit.system, last, notes)
+    return found, fit.own
 
 
 def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:

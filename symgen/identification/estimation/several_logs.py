@@ -1,31 +1,35 @@
-"""Several logs of one robot: one estimate, with an offset of each log.
+"""Several logs of one robot, or of several robots of one type: one estimate, with an offset of each
+log and, of several robots, friction of each.
 
 Each log is read and reduced to triangular factors by itself, in groups of consecutive logs that
 depend on nothing but their number. So the result has the same bits whoever reduces the groups, in
 whatever order: this process, or the workers of Dask's distributed scheduler, which read the files
 themselves and return factors only. A group whose worker is lost is reduced again by another one."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
 
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
+from symgen.identification.estimation.huber_loss import RobustEquations
 from symgen.identification.estimation.iterative import FactoredEquations
 from symgen.identification.estimation.log_groups import (
     FirstLook,
     Fleet,
     LogFit,
+    ReducedGroup,
     compared_group,
     first_looks,
     reduced_group,
     reducer,
 )
-from symgen.identification.estimation.log_offsets import LogOffsets, mean_offsets
 from symgen.identification.estimation.log_reducer import LogReducer, Progress
-from symgen.identification.estimation.triangular_factors import combined
+from symgen.identification.estimation.own_columns import OwnColumns, friction_columns, means
+from symgen.identification.estimation.triangular_factors import TriangularFactors, combined
 from symgen.identification.estimation.workers import Workers
 from symgen.identification.model.drive_columns import Rates
 from symgen.identification.model.equations import Equations
@@ -55,28 +59,36 @@ def unlike(fits: Sequence[LogFit]) -> tuple[str, ...]:
 
 @dataclass
 class LogsReducer:
-    """Reduces several logs, pass by pass, as `LogReducer` does one."""
+    """Reduces several logs, pass by pass, as `LogReducer` does one. `robots` are the names of the
+    robots that the logs are of, the logs of each robot consecutive; those of one robot are ""."""
 
     fleet: Fleet
     looks: tuple[FirstLook, ...]
     workers: Workers
     progress: Progress
+    robots: tuple[str, ...]
     passes: int = 0
-    offsets: tuple[LogOffsets, ...] = ()
+    offsets: tuple[OwnColumns, ...] = ()
     """Those of the logs, by the last pass."""
+    friction: Mapping[str, OwnColumns] = field(default_factory=dict)
+    """That of the robots, by the last pass."""
 
     @classmethod
     def of(
-        cls, fleet: Fleet, logs: Sequence[LogSource], workers: Workers, progress: Progress
+        cls,
+        fleet: Fleet,
+        logs: Sequence[LogSource],
+        workers: Workers,
+        progress: Progress,
+        robots: Sequence[str],
     ) -> "LogsReducer":
         """After a first look at every log and a diagnosis of the first one of each group. Raises
         LogError."""
-        looks, size = list[FirstLook](), -(-len(logs) // GROUPS)
-        tasks = [(fleet, logs[k : k + size]) for k in range(0, len(logs), size)]
-        for of_group in workers.map(first_looks, tasks):
+        looks = list[FirstLook]()
+        for of_group in workers.map(first_looks, [(fleet, logs[g]) for g in groups(robots)]):
             looks += of_group
             progress(f"looking at the logs: log {len(looks)} of {len(logs)}")
-        return cls(fleet, tuple(looks), workers, progress)
+        return cls(fleet, tuple(looks), workers, progress, tuple(robots))
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -102,37 +114,35 @@ class LogsReducer:
         """How many equations of the first log make one of the fit."""
         return self.first.mean(equations)
 
-    @property
-    def groups(self) -> list[slice]:
-        """The logs of each group."""
-        size = -(-len(self.looks) // GROUPS)
-        return [slice(a, a + size) for a in range(0, len(self.looks), size)]
-
     def reduced(
         self, equations: Equations, held_out_equations: Equations, stage: str
     ) -> FactoredEquations:
-        """The factors of all logs, each with its own offset. Raises LogError."""
-        fleet, before, groups = self.fleet, self.offsets, self.groups
-        tasks = [(fleet, self.looks[g], equations, held_out_equations, before[g]) for g in groups]
+        """The factors of all logs, each with its own offset, and with friction of each robot once
+        the shape parameters of the laws are selected. Raises LogError."""
+        used = {name: self._of_robot(name, equations) for name in self.robots}
+        tasks = [
+            (self.fleet, self.looks[g], used[self.robots[g.start]], held_out_equations, before)
+            for g in groups(self.robots)
+            for before in [self.offsets[g]]
+        ]
         done = list(self._told(self.workers.map(reduced_group, tasks), stage))
         self.offsets = tuple(own for group in done for own in group.offsets)
-        supports = held_out_equations.supports
-        mean, of_rows = (
-            mean_offsets((own for group in done for own in getattr(group, name)), supports)
-            for name in ("offsets", "of_rows")
-        )
-        rows = combined(group.rows for group in done if group.rows is not None)
-        return FactoredEquations(
-            tuple(batch for group in done for batch in group.trained),
-            None if rows is None else rows.combined(of_rows),
-            combined(group.held_out for group in done if group.held_out is not None),
-            mean,
-        )
+        names = [self.robots[g.start] for g in groups(self.robots)]
+        result = joined(done, names, held_out_equations, len(self.fleet.sought.mapping))
+        self.friction = result.own
+        return result
+
+    def _of_robot(self, name: str, equations: Equations) -> Equations:
+        """The equations; robust ones limit residuals about a robot's own friction."""
+        if not isinstance(equations, RobustEquations) or name not in self.friction:
+            return equations
+        values = self.friction[name].values(equations.drives, equations.values)
+        return replace(equations, values=values)
 
     def _told(self, results: Iterable[Any], stage: str) -> Iterator[Any]:
         """The results of the groups, with progress."""
         self.passes += 1
-        for group, result in zip(self.groups, results, strict=True):
+        for group, result in zip(groups(self.robots), results, strict=True):
             done = min(group.stop, len(self.looks))
             text = f"log {done} of {len(self.looks)}"
             self.progress(f"pass {self.passes} over the logs, {stage}: {text}")
@@ -150,8 +160,57 @@ class LogsReducer:
         )
         return Rates(fastest, travel, slowest, max(rates.margin for rates in found))
 
-    def compared(self, equations: Equations, values: Numbers) -> tuple[LogFit, ...]:
-        """How each log compares with an estimate."""
-        tasks = [(self.fleet, self.looks[g], equations, values) for g in self.groups]
+    def compared(self, equations: Equations, values: Mapping[str, Numbers]) -> tuple[LogFit, ...]:
+        """How each log compares with an estimate, whose `values` are those of each robot."""
+        tasks = [
+            (self.fleet, self.looks[g], equations, values[self.robots[g.start]])
+            for g in groups(self.robots)
+        ]
         done = self._told(self.workers.map(compared_group, tasks), "comparing the logs")
-        return tuple(fit for group in done for fit in group)
+        fits = [fit for group in done for fit in group]
+        return tuple(replace(x, robot=name) for x, name in zip(fits, self.robots, strict=True))
+
+
+def groups(robots: Sequence[str]) -> list[slice]:
+    """Groups of consecutive logs of one robot; `robots` has the robot of each log."""
+    size, start, found = -(-len(robots) // GROUPS), 0, list[slice]()
+    for _, logs in groupby(robots):
+        stop = start + len([*logs])
+        found += [slice(a, min(a + size, stop)) for a in range(start, stop, size)]
+        start = stop
+    return found
+
+
+def joined(
+    done: Sequence[ReducedGroup], robots: Sequence[str], equations: Equations, first: int
+) -> FactoredEquations:
+    """The factors of all groups, without what each robot has of its own; `robots` has the robot of
+    each group, `first` is the number of base parameters."""
+    supports, drives = equations.supports, equations.drives
+    kept = drives.columns if drives else ()
+    columns = friction_columns(drives, first) if any(robots) else {}
+    own, offsets = dict[str, OwnColumns](), list[OwnColumns]()
+    own_of_rows, offsets_of_rows = list[OwnColumns](), list[OwnColumns]()
+    trained, rows, held_out = list[TriangularFactors](), [], []
+    for name in dict.fromkeys(robots):
+        members = [group for group, robot in zip(done, robots, strict=True) if robot == name]
+        total = combined(batch for group in members for batch in group.trained)
+        of_rows = combined(group.rows for group in members if group.rows is not None)
+        assert total is not None and of_rows is not None
+        size = first + len(kept)
+        friction = OwnColumns.of(total, supports, columns, kept, size)
+        in_rows = OwnColumns.of(of_rows, supports, columns, kept, size)
+        own[name], own_of_rows = friction, [*own_of_rows, in_rows]
+        for group in members:
+            trained += [friction.without(batch, supports) for batch in group.trained]
+            offsets += [log.given(friction) for log in group.offsets]
+            offsets_of_rows += [log.given(in_rows) for log in group.of_rows]
+        rows.append(in_rows.without(of_rows, supports))
+        after = combined(group.held_out for group in members if group.held_out is not None)
+        held_out += [] if after is None else [friction.without(after, supports)]
+    mean = means(offsets, supports).combined(means(own.values(), supports))
+    mean_of_rows = means(offsets_of_rows, supports).combined(means(own_of_rows, supports))
+    found = combined([*rows, mean_of_rows])
+    return FactoredEquations(
+        tuple(trained), found, combined(held_out), mean, own if columns else {}
+    )

@@ -197,6 +197,11 @@ class DriveUnknowns:
         """Whether some column depends on the load."""
         return any("load" in column.row.reads for column in self.columns)
 
+    @property
+    def has_candidates(self) -> bool:
+        """Whether some law of a joint has several columns, among whose shapes to select."""
+        return len({(column.joint, column.law) for column in self.columns}) < len(self.columns)
+
     def only(self, numbers: Collection[int]) -> "DriveUnknowns":
         """With some of the columns."""
         return replace(self, columns=tuple(self.columns[k] for k in sorted(numbers)))

@@ -28,6 +28,9 @@ def drifts(logs: Sequence[LogFit]) -> dict[str, tuple[Numbers, Numbers]]:
     """The change of each quantity from the first to the last log, by a straight line, and its
     standard error (c each); NaN for fewer than three logs. Without different times the logs are
     taken as evenly spaced."""
+    if len(logs) < FEWEST:
+        unknown = np.full(len(logs[0].offsets), np.nan)
+        return dict.fromkeys(QUANTITIES, (unknown, unknown))
     t = np.array([log.begin for log in logs])
     t = t if len({*t.tolist()}) == len(t) else np.arange(len(logs), dtype=np.float64)
     x = (t - t.mean()) / np.ptp(t)
@@ -37,9 +40,8 @@ def drifts(logs: Sequence[LogFit]) -> dict[str, tuple[Numbers, Numbers]]:
         slope = x @ y / (x @ x)
         rest = y - y.mean(axis=0) - np.outer(x, slope)
         free = len(t) - 2
-        error = np.sqrt(np.sum(rest**2, axis=0) / max(free, 1) / (x @ x))
-        unknown = np.full_like(slope, np.nan)
-        result[name] = (slope, error) if len(t) >= FEWEST else (unknown, unknown)
+        error = np.sqrt(np.sum(rest**2, axis=0) / free / (x @ x))
+        result[name] = slope, error
     return result
 
 
@@ -61,7 +63,7 @@ def drift_table(logs: Sequence[LogFit], channels: Sequence[Channel]) -> ReportTa
         cells += ["" if np.isnan(x[j]) else f"{100 * x[j]:.2g} %" for x in found["friction"]]
         rows.append([channel.name, channel.unit, *cells])
     return ReportTable(
-        f"{len(logs)} logs from {when(logs[0])} to {when(logs[-1])}",
+        f"{logs[0].robot}: {len(logs)} logs from {when(logs[0])} to {when(logs[-1])}".lstrip(": "),
         ["measured"],
         ["unit", "offset from", "to", "change", "std error", "friction change", "std error"],
         rows,

@@ -45,8 +45,11 @@ def tables(identified: Identified) -> Iterator[ReportTable]:
     yield _channels(identified)
     if identified.prediction is not None:
         yield errors(identified.prediction)
-    if identified.logs:
-        yield drift_table(identified.logs, estimate.channels)
+    for robot in [*identified.robots.values()] or [identified]:
+        if len(robot.logs) > 1:
+            yield drift_table(robot.logs, estimate.channels)
+    if identified.robots:
+        yield _robots(identified.robots)
     yield _parameters(estimate)
     if estimate.standard is not None:
         yield ReportTable(
@@ -81,6 +84,28 @@ def _channels(identified: Identified) -> ReportTable:
         f"{channels[0].rows} rows for the estimate, {channels[0].validation_rows} for validation",
         ["measured"],
         ["unit", "rms", "residual", "relative", "validation residual", "relative"],
+        rows,
+    )
+
+
+def _robots(robots: Mapping[str, Identified]) -> ReportTable:
+    rows = [
+        (
+            name,
+            c.name,
+            str(len(robot.logs)),
+            str(c.rows),
+            f"{c.residual:.4g}",
+            _part(c.residual, c.measured),
+            "" if math.isnan(ratio) else f"{ratio:.3f}",
+        )
+        for name, robot in robots.items()
+        for c, ratio in zip(robot.estimate.channels, robot.friction_ratios.tolist(), strict=True)
+    ]
+    return ReportTable(
+        f"Errors of {len(robots)} robots, which have the bodies in common",
+        ["robot", "measured"],
+        ["logs", "rows", "residual", "relative", "friction by the mean of robots"],
         rows,
     )
 
@@ -168,6 +193,11 @@ def _data(identified: Identified) -> dict[str, Any]:
             for name, shape, link, group, x, error, naive, prior in _columns(estimate)
         },
         "fleet": drift_data(identified.logs, estimate.channels),
+        "robots": {
+            name: {key: found for key, found in _data(one).items() if key in OF_ROBOT}
+            for name, one in identified.robots.items()
+        },
+        "friction_ratios": [*map(_finite, identified.friction_ratios.tolist())],
         "factor": estimate.factor.tolist(),
         "bodies": None if standard is None else mapping.by_body(standard),
         "rotors": None
@@ -179,6 +209,10 @@ def _data(identified: Identified) -> dict[str, Any]:
         "validation": None if identified.prediction is None else predicted(identified.prediction),
         "notes": list(identified.notes),
     }
+
+
+OF_ROBOT: Final = ("channels", "parameters", "fleet", "friction_ratios")
+"""What the data of one of several robots has."""
 
 
 def _finite(x: float) -> float | None:

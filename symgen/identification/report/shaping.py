@@ -257,6 +257,8 @@ class EstimateOutputs:
     lines: list[str]
     data: dict[str, Any]
     model: bytes | None
+    robots: "dict[str, EstimateOutputs]"
+    """Those of each of several robots, if there is a folder for their model files."""
 
     @property
     def refuted(self) -> bool:
@@ -383,4 +385,9 @@ def estimate_outputs(
             "refused": refuted(against),
         },
         model,
+        {
+            name: estimate_outputs(OutputRequest(folder=folder / name), job, loaded, one, progress)
+            for folder in ([request.folder] if request.folder else [])
+            for name, one in identified.robots.items()
+        },
     )
