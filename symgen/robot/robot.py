@@ -294,20 +294,16 @@ class Robot:
         ----------
         log
             A path, a data frame or a mapping of names to arrays (see `symgen.read_log`), with the
-            columns t (s), q_JOINT, qd_JOINT (optional) and tau_JOINT in SI units. A list of logs,
-            or a folder or URL of Parquet files, gives one estimate with an offset of each log. With
-            ``robots=["left", "right", ...]``, a name for each log, the logs are those of several
-            robots of one type, which have the bodies in common and friction of their own.
+            columns t (s), q_JOINT, qd_JOINT (optional) and tau_JOINT in SI units. Several logs (a
+            list, a folder or URL of Parquet files) give one estimate with an offset of each; with
+            ``robots=["left", ...]``, a name for each, also with friction of each robot.
         validation
             Another log, whose forces are predicted.
         **options
             The options of ``symgen identify`` by their long names, such as ``friction="auto"``,
             ``full=True``, ``workers=2`` or ``torque_constant=(("elbow", 11.1),)``.
 
-        Raises
-        ------
-        SymgenError
-            If the log cannot be used, or does not excite the parameters.
+        Raises SymgenError if the log cannot be used, or does not excite the parameters.
 
         >>> found = robot.identify({"t": t, "q_joint1": q, "tau_joint1": tau})
         >>> found.parameters, found.friction, found.score(other_log)

@@ -163,9 +163,9 @@ def means(parts: Iterable[OwnColumns], supports: Supports) -> TriangularFactors:
                 sums[channel][column] = sums[channel].get(column, 0.0) + weight * row[support]
                 weights[channel][column] = weights[channel].get(column, 0.0) + weight
     factors = []
-    for channel, support in enumerate(supports):
-        rows = [np.zeros(len(support) + 1)]
-        for column, row in sums[channel].items():
-            rows.append(row / np.sqrt(weights[channel][column] or 1.0))
-        factors.append(triangle(np.stack(rows)))
+    for channel, of_channel in enumerate(supports):
+        equations = [np.zeros(len(of_channel) + 1)]
+        for column, equation in sums[channel].items():
+            equations.append(equation / np.sqrt(weights[channel][column] or 1.0))
+        factors.append(triangle(np.stack(equations)))
     return TriangularFactors(tuple(-n for n in lost), tuple(factors))
