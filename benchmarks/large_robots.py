@@ -37,7 +37,7 @@ NAMES: Final = (
     "forward_dynamics",
     "forward_dynamics_derivatives",
 )
-OPTIONS: Final = ("--lang", "c", "--body-loops")
+OPTIONS: Final = ("--lang", "c", "--body-loops", "yes")
 KINDS: Final = {"straight": ("--lang", "c", "--zeros", "once"), "loops": OPTIONS}
 """Straight-line code and loops of the robots `SMALLER`, and what of them is measured."""
 SMALLER: Final = ("snake16", "quadruped_floating", "talos")

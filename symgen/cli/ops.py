@@ -39,7 +39,7 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
     with progress() as tell:
         tell("reading the robot")
         loaded = job.load()
-        module = job.module(loaded, tell)
+        module = job.module(loaded, tell, in_c=not every)
         hint = notices_after_tracing(job, loaded, module)
         traced = job.every_formulation(loaded) if every else []
     if not as_json:

@@ -48,7 +48,7 @@ def compiled_job(
     keys = [k for k in (key, read) if k is not None]
     module = next(filter(None, map(store.found, keys)), None)
     if module is None:
-        traced = job.module(loaded)
+        traced = job.module(loaded, in_c=True)
         traced = traced if exact else with_performance_defaults(traced, given)
         try:
             include()

@@ -104,14 +104,17 @@ def generated_files(
 
     Returns the module, the loaded robot with its notices, and the paths. Raises SymgenError."""
     default = (C.name,) if job[COptions].scalar in FIXED else DEFAULT
-    languages = known_languages(languages or default)
-    check_effects(job, languages)
+    chosen = known_languages(languages or default)
+    check_effects(job, chosen)
     progress("reading the robot")
-    loaded = job.load()
-    looped = job[COptions].body_loops
-    wanted = job.functions(job.robot(loaded)) if looped else job.wanted()
-    for sentence in notes_on_large_functions(loaded.model, wanted):
-        remark(f"as straight-line code, {sentence}" if looped else sentence)
-    module = job.module(loaded, progress)
-    texts = module_files(module, languages, progress)
+    loaded, in_c = job.load(), not languages or chosen == [C.name]
+    robot = job.robot(loaded)
+    looped = job.looped(robot) if in_c else set()
+    for sentence in notes_on_large_functions(loaded.model, job.functions(robot)):
+        avoided = sentence.partition(" ")[0] in looped
+        remark(f"as straight-line code, {sentence}" if avoided else sentence)
+    module = job.module(loaded, progress, in_c)
+    if module.is_looped and not languages:
+        chosen = [C.name]
+    texts = module_files(module, chosen, progress)
     return module, loaded, publish({**texts, NAME: manifest(module, texts)}, out)

@@ -20,7 +20,7 @@ from symgen.reading.assemble import LoadedRobot, load_with
 from symgen.reading.options import RobotOptions
 from symgen.reading.sources import RobotSource, is_path, name_of, snapshot
 from symgen.text import shown
-from symgen.tracing.body_loops import has_loops, loop_functions, worth_loops
+from symgen.tracing.body_loops import has_loops, in_loops, loop_functions, worth_loops
 from symgen.tracing.function import Function
 from symgen.tracing.options import EVERY, FunctionOptions
 from symgen.tracing.physical_inertia import ImpossibleInertia
@@ -101,7 +101,8 @@ class Job:
         if EVERY not in options.quantities:
             return wanted
         named = {*options.quantities, *options.controllers}
-        can = partial(has_loops if self[COptions].body_loops else is_supported, robot)
+        loops = self[COptions].body_loops is True
+        can = partial(has_loops if loops else is_supported, robot)
         return [f for f in wanted if f.name in named or can(f)] or wanted
 
     def choice(self) -> dict[str, str]:
@@ -114,34 +115,56 @@ class Job:
         return aim_of(self.choices)
 
     def module(
-        self, loaded: LoadedRobot, progress: Callable[[str], None] = lambda step: None
+        self,
+        loaded: LoadedRobot,
+        progress: Callable[[str], None] = lambda step: None,
+        in_c: bool = False,
     ) -> Module:
-        """The traced module; `progress` is called with each function. Raises OptionError."""
+        """The traced module; `progress` is called with each function. With `in_c`, nothing is made
+        of it but C, so that ``--body-loops auto`` may choose loops over the bodies. Raises
+        OptionError."""
         name = self._name(loaded.model)
         robot = self.robot(loaded)
         with _placed(loaded):
-            functions = self._functions(robot, lambda step: progress(f"tracing: {step}"))
+            functions = self._functions(robot, lambda step: progress(f"tracing: {step}"), in_c)
         for language in LANGUAGES.values():
             if language.options is not None:
                 language.refuse(self[language.options], functions)
         actuators = self[RobotOptions].drive_file
         file, other = PurePath(self.file).name, actuators and PurePath(actuators).name
         source = RobotOrigin(file, loaded.sha256, other, loaded.actuators_sha256)
-        return Module(name, robot, functions, source, self._repeated_choices(loaded.model))
+        module = Module(name, robot, functions, source, self._repeated_choices(loaded.model))
+        choices = module.choices if module.is_looped else module.choices.changed(body_loops=False)
+        return replace(module, choices=choices)
+
+    def looped(self, robot: ParametricModel) -> set[str]:
+        """The names of the functions that are loops over the bodies where nothing but C is made of
+        the module."""
+        when, wanted = self[COptions].body_loops, self.functions(robot)
+        return set() if self._without_loops else in_loops(when, robot, wanted)
 
     def _functions(
-        self, robot: ParametricModel, progress: Callable[[str], None]
+        self, robot: ParametricModel, progress: Callable[[str], None], in_c: bool
     ) -> tuple[Function, ...]:
         """The functions to generate, traced or with loops over bodies. Raises OptionError."""
-        wanted = self.functions(robot)
-        if self[COptions].body_loops:
-            for name in filter(self.choices.used, ("formulations", "optimize", "certify")):
-                raise OptionError(
-                    f"--body-loops: --{name.removesuffix('s')} cannot be used for loops over the "
-                    "bodies; remove one of the two"
-                )
-            return tuple(loop_functions(robot, wanted))
-        return tuple(trace_all(robot, wanted, self.choice(), self.aim, progress))
+        wanted, loops = self.functions(robot), self[COptions].body_loops is True
+        if loops and self._without_loops:
+            raise OptionError(
+                f"--body-loops: {self._without_loops} cannot be used for loops over the bodies; "
+                "remove one of the two"
+            )
+        looped = self.looped(robot) if in_c or loops else set()
+        functions = loop_functions(robot, [f for f in wanted if f.name in looped])
+        others = [f for f in wanted if f.name not in looped]
+        functions += trace_all(robot, others, self.choice(), self.aim, progress)
+        names = [f.name for f in wanted]
+        return tuple(sorted(functions, key=lambda f: names.index(f.name)))
+
+    @property
+    def _without_loops(self) -> str:
+        """The first option that loops over the bodies do not support; empty if there is none."""
+        tape = filter(self.choices.used, ("formulations", "optimize", "certify"))
+        return self[COptions].without_loops or next((f"--{x.removesuffix('s')}" for x in tape), "")
 
     def worth_loops(self, module: Module) -> dict[str, int]:
         """The operations of loops over the bodies for each function that is long straight-line code

@@ -23,7 +23,7 @@ from symgen.mechanics.model_validation import validate
 from symgen.options import Choices, rows
 from symgen.reading.toml_reader import described_type
 from symgen.text import quoted, reason, shown
-from symgen.tracing.body_loops import loop_functions
+from symgen.tracing.body_loops import in_loops, loop_functions
 from symgen.tracing.request import FunctionRequest, thrusters
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
@@ -247,13 +247,13 @@ def _module(listed: Manifest) -> Module:
         for name, row in listed.functions.items()
         if row.quantities
     }
-    if choices[COptions].body_loops:
-        functions = tuple(loop_functions(robot, [*requests.values()]))
-    else:
-        functions = tuple(
-            trace(robot, request, listed.functions[name].formulations, aim_of(choices))
-            for name, request in requests.items()
-        )
+    looped = in_loops(choices[COptions].body_loops, robot, [*requests.values()])
+    functions = tuple(
+        loop_functions(robot, [request])[0]
+        if name in looped
+        else trace(robot, request, listed.functions[name].formulations, aim_of(choices))
+        for name, request in requests.items()
+    )
     return Module(listed.prefix, robot, functions, listed.source, choices)
 
 

@@ -65,7 +65,7 @@ def build(
     job = job.changed(glue=())
     progress("reading the robot")
     loaded = job.load()
-    module = with_performance_defaults(job.module(loaded, progress), set_options)
+    module = with_performance_defaults(job.module(loaded, progress, in_c=True), set_options)
     sources = module_files(module, ["c"])
     progress("compiling")
     contents: Contents = {

@@ -11,6 +11,7 @@ import numpy as np
 
 from symgen.compiler.evaluate import levels
 from symgen.compiler.program import LoopProgram, Program
+from symgen.mechanics.body_tables import BodyTables
 from symgen.mechanics.canonical_frames import ROUNDING, longest_joint_distance
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
@@ -42,6 +43,8 @@ TURN: Final = 2.0 * math.pi
 
 GRAVITATIONAL: Final = ("tau", "tau_g", "tau_b")
 """Outputs that are sums of moments of weights, which may cancel."""
+ACCELERATED: Final = ("tau", "dtau_dq")
+"""Outputs in which moments of inertial forces cancel where accelerations follow from forces."""
 
 BASE_PARAMETERS: Final = "beta"
 """The output that holds them."""
@@ -121,11 +124,7 @@ class Accuracy:
         over bodies it is the stated number of roundings of the largest entry, of a single number of
         the largest in any state."""
         if isinstance(program, LoopProgram):
-            weight = self._mass * math.hypot(*self.robot.model.gravity)
-            return {
-                name: self._by_largest(program, x, weight if name in GRAVITATIONAL else 0.0)
-                for name, x in wanted.items()
-            }
+            return {name: self._by_largest(program, x, name) for name, x in wanted.items()}
         bounds = self.bounds(program)
         run, slack = self.errors(program).run, self._slack(program)
         loose = RoundingErrors(run, self._doubles, "double", "inline", slack).outputs(False)
@@ -149,18 +148,31 @@ class Accuracy:
             limits[name] = np.where(np.isnan(sums), np.inf, sums)
         return limits
 
-    def _by_largest(self, program: LoopProgram, wanted: Any, weight: float) -> Numbers:
-        """`weight` acts at the longest distance between joints and on the longest slide, since
-        moments are about the origin of the root: what the largest entry is at least."""
+    def _by_largest(self, program: LoopProgram, wanted: Any, name: str) -> Numbers:
+        """The weight acts at the longest distance between joints and on the longest slide, since
+        moments are about the origin of the root: what the largest entry is at least. Where
+        accelerations follow from forces, so are the terms that cancel."""
         rows = np.array(wanted, float)
         flat = rows.reshape(len(rows), -1)
         single = flat.shape[1] == 1  # an energy, whose terms may cancel in a state
         largest = np.abs(flat).max(axis=None if single else 1, keepdims=True, initial=0.0)
         angles = np.abs(np.array(self.states["q"], float)).max(axis=1, keepdims=True)
         reach = longest_joint_distance(self.robot.lumped) + angles  # of slides, in m
-        largest = np.maximum(largest, weight * reach)
+        weight = self._mass * math.hypot(*self.robot.model.gravity)
+        largest = np.maximum(largest, weight * reach if name in GRAVITATIONAL else 0.0)
+        if "tau" in self.states and "qdd" in self.states:
+            kind = "A_frame" if name.startswith("A_frame") else name
+            largest = np.maximum(largest, self._terms.get(kind, 0.0))
         growth = program.growth * np.maximum(1.0, angles / TURN)  # of other code: sums of angles
         return np.broadcast_to(growth * ROUNDOFF[self.scalar] * largest, flat.shape)
+
+    @cached_property
+    def _terms(self) -> dict[str, Numbers]:
+        """The terms of joint forces and of accelerations of links in each state, by output."""
+        tables = BodyTables(self.robot.model)
+        qd, qdd = (np.array(self.states[name], float) for name in ("qd", "qdd"))
+        pushed, moments = tables.largest_terms(qd, qdd, math.hypot(*self.robot.model.gravity))
+        return {"A_frame": pushed[:, None], **dict.fromkeys(ACCELERATED, moments[:, None])}
 
     def _slack(self, program: Program) -> float:
         """Absolute error of the numbers of a tape from how they were made."""

@@ -317,6 +317,27 @@ class BodyTables:
         """The mass of all moving links (kg)."""
         return fsum(self.masses[0])
 
+    def largest_terms(self, qd: Numbers, qdd: Numbers, fall: float) -> tuple[Numbers, Numbers]:
+        """What accelerations of bodies, and moments of their inertial forces and weights about the
+        origin, can be at most in some states (rows) if all terms add up. Twists of joints are added
+        outward, as if each link were stretched."""
+        speeds, rates = (np.abs(x)[:, self.order] for x in (qd, qdd))
+        size, base = np.zeros((self.n, len(qd))), np.zeros(len(qd))
+        turning, turned, pushed, reach = size.copy(), size.copy(), size.copy(), size.copy()
+        lengths, (m, *centre, xx, _, _, yy, _, zz) = np.hypot.reduce(self.places), self.masses
+        moments = base
+        for k, p in enumerate(self.parents):
+            w, dw, a, r = ((x[p] if p >= 0 else base) for x in (turning, turned, pushed, reach))
+            turning[k] = w + self.turn[k] * speeds[:, k]
+            turned[k] = dw + self.turn[k] * rates[:, k] + w * speeds[:, k]
+            pushed[k] = a + (dw + w * w) * lengths[k] + self.slide[k] * rates[:, k]
+            pushed[k] += 2 * w * self.slide[k] * speeds[:, k]
+            reach[k] = r + lengths[k]
+            c, spin = np.hypot.reduce([x[k] for x in centre]), turned[k] + turning[k] ** 2
+            force = m[k] * (fall + pushed[k] + spin * c)
+            moments = moments + force * (reach[k] + c) + (xx[k] + yy[k] + zz[k]) * spin
+        return np.max(pushed + turned + turning**2, axis=0), moments
+
     def frame(self, link: str) -> tuple[int, list[list[float]], list[float]]:
         """The column of the body that carries a link, and the rotation and place of the link's
         frame in the body's."""

@@ -72,6 +72,8 @@ class Option:
             return [self.flag] if value else []
         if not self.kind.repeatable:
             listed = isinstance(value, tuple)
+            if isinstance(value, bool):
+                return [self.flag, "yes" if value else "no"]
             return [self.flag, ",".join(map(str, value)) if listed else str(value)]
         entries = (x if isinstance(x, str) else "=".join(map(str, x)) for x in value)
         return [word for entry in entries for word in (self.flag, entry)]

@@ -263,6 +263,31 @@ def vector_or(word: str) -> ValueKind:
     )
 
 
+def flag_or(word: str) -> ValueKind:
+    """True (on the command line ``yes``) or False (``no``), or a word in their place."""
+    values: Mapping[str, Any] = {"yes": True, "no": False, word: word}
+    texts = {value: text for text, value in values.items()}
+
+    def from_text(text: str) -> Any:
+        if text not in values:
+            raise ValueError(text)
+        return values[text]
+
+    def from_python(value: Any) -> Any:
+        if value not in texts:
+            raise ValueError(value)
+        return values[texts[value]]
+
+    return ValueKind(
+        f'true, false or "{word}"',
+        quoted(word),
+        lambda value: texts[_exactly(str, bool)(value)],
+        from_text,
+        from_python,
+        inline,
+    )
+
+
 def whole_or(word: str) -> ValueKind:
     """A whole number, or a word in its place; the value is a text."""
     words = f'a whole number or "{word}"'

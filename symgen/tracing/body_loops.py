@@ -22,6 +22,8 @@ from symgen.tracing.singular import check_defined
 
 FLAG: Final = "--body-loops"
 
+Straight = tuple[int, int, int]
+"""Operations for each coordinate, each pair of coordinates on a path, and each three of them."""
 Terms = tuple[int, int, int, int]
 """Additions, products, quotients, and sines or cosines (`COUNTED`)."""
 NOTHING: Final = (0, 0, 0, 0)
@@ -32,7 +34,8 @@ class LoopCost:
     """The operations of a quantity: for each column, each coordinate, each pair of a coordinate and
     one that it moves, each pair of a row and a column in solutions, each coordinate that moves a
     link, and three coordinates on a path. `compared` is the formulation that results are compared
-    with."""
+    with. `straight` is what straight-line code takes for joints in general directions, measured at
+    chains of 10 to 32 joints; robots with right angles take less."""
 
     compared: str
     column: Terms
@@ -41,6 +44,12 @@ class LoopCost:
     solved: Terms = NOTHING
     path: Terms = NOTHING
     triple: Terms = NOTHING
+    straight: Straight = (150, 0, 0)
+
+    def straight_line(self, tables: BodyTables) -> int:
+        """About how many operations straight-line code takes at most."""
+        numbers = (tables.n, tables.outer, tables.triples)
+        return sum(a * b for a, b in zip(numbers, self.straight, strict=True))
 
     def operations(self, tables: BodyTables, path: int) -> dict[str, int]:
         """The operations for a robot; those where a tree branches, of slides and of a floating base
@@ -89,11 +98,17 @@ FRAMES: Final = {
 """The quantities of a link."""
 
 COSTS: Final = {
-    "inverse_dynamics": LoopCost(NEWTON_EULER, (95, 135, 0, 2), (51, 48, 0, 0)),
-    "bias": LoopCost(NEWTON_EULER, (95, 135, 0, 2), (45, 42, 0, 0)),
-    "gravity": LoopCost(NEWTON_EULER, (26, 45, 0, 2), (33, 36, 0, 0)),
+    "inverse_dynamics": LoopCost(
+        NEWTON_EULER, (95, 135, 0, 2), (51, 48, 0, 0), straight=(140, 0, 0)
+    ),
+    "bias": LoopCost(NEWTON_EULER, (95, 135, 0, 2), (45, 42, 0, 0), straight=(140, 0, 0)),
+    "gravity": LoopCost(NEWTON_EULER, (26, 45, 0, 2), (33, 36, 0, 0), straight=(33, 0, 0)),
     "coriolis_matrix": LoopCost(
-        "coriolis/minimal", (161, 250, 0, 2), (76, 42, 0, 0), (13, 15, 0, 0)
+        "coriolis/minimal",
+        (161, 250, 0, 2),
+        (76, 42, 0, 0),
+        (13, 15, 0, 0),
+        straight=(71, 87, 0),
     ),
     "christoffel_symbols": LoopCost(
         "christoffel/minimal",
@@ -101,17 +116,42 @@ COSTS: Final = {
         (71, 69, 0, 0),
         (25, 33, 0, 0),
         triple=(7, 9, 0, 0),
+        straight=(0, 0, 23),
     ),
-    "regressor": LoopCost("regressors/whole", (27, 54, 0, 2), (341, 438, 0, 0), (50, 60, 0, 0)),
-    "mass_matrix": LoopCost("composite/minimal", (75, 114, 0, 2), (42, 42, 0, 0), (5, 6, 0, 0)),
+    "regressor": LoopCost(
+        "regressors/whole",
+        (27, 54, 0, 2),
+        (341, 438, 0, 0),
+        (50, 60, 0, 0),
+        straight=(65, 108, 0),
+    ),
+    "mass_matrix": LoopCost(
+        "composite/minimal",
+        (75, 114, 0, 2),
+        (42, 42, 0, 0),
+        (5, 6, 0, 0),
+        straight=(22, 33, 0),
+    ),
     "inverse_dynamics_derivatives": LoopCost(
-        DERIVATIVES, (317, 430, 0, 2), (100, 72, 0, 0), (31, 36, 0, 0)
+        DERIVATIVES,
+        (317, 430, 0, 2),
+        (100, 72, 0, 0),
+        (31, 36, 0, 0),
+        straight=(249, 137, 0),
     ),
     "forward_dynamics": LoopCost(
-        "forward_dynamics_articulated/minimal", (143, 213, 0, 2), (188, 169, 1, 0)
+        "forward_dynamics_articulated/minimal",
+        (143, 213, 0, 2),
+        (188, 169, 1, 0),
+        straight=(360, 0, 0),
     ),
     "forward_dynamics_derivatives": LoopCost(
-        DERIVATIVES, (385, 529, 0, 2), (288, 241, 1, 0), (26, 30, 0, 0), (24, 25, 0, 0)
+        DERIVATIVES,
+        (385, 529, 0, 2),
+        (288, 241, 1, 0),
+        (26, 30, 0, 0),
+        (24, 25, 0, 0),
+        straight=(249, 137, 28),
     ),
     **SUMS,
     **FRAMES,
@@ -134,16 +174,43 @@ SPEED: Final = 2.5
 vectors of them: measured at the snake of 16 joints."""
 
 
+BYTES: Final = 27
+"""Bytes of C of an operation of straight-line code."""
+LARGE: Final = 130_000
+"""Operations of straight-line code from which on ``--body-loops auto`` writes loops: the code takes
+some 4 MB of C, leaves all caches, and takes 10 s and more to generate and to compile."""
+
+
+def large(robot: ParametricModel, functions: Sequence[FunctionRequest]) -> dict[str, int]:
+    """About how many operations straight-line code of some functions takes at most: of those that
+    loops over bodies can compute and of which it would be `LARGE`."""
+    possible = [f for f in functions if _has_cost(f) and not _has_columns(robot, f)]
+    if not possible or _refusal(robot):
+        return {}
+    tables = body_tables(robot)
+    counts = {f.name: COSTS[_stem(f.quantities[0])].straight_line(tables) for f in possible}
+    return {name: count for name, count in counts.items() if count >= LARGE}
+
+
+def in_loops(
+    when: bool | str, robot: ParametricModel, functions: Sequence[FunctionRequest]
+) -> set[str]:
+    """The names of the functions that are loops over bodies: with ``yes`` (True) all of them, with
+    ``no`` (False) none, with ``auto`` the `large` ones."""
+    if isinstance(when, bool):
+        return {f.name for f in functions if when}
+    return {*large(robot, functions)}
+
+
 def loop_functions(robot: ParametricModel, functions: Sequence[FunctionRequest]) -> list[Function]:
     """The functions with loops over bodies. Raises OptionError for what these do not support."""
+    if not functions:
+        return []
     refusal = _refusal(robot)
     if refusal:
         raise OptionError(f"{FLAG}: {refusal}")
     tables = body_tables(robot)
-    # Where there is forward dynamics, accelerations of states follow from forces, so that
-    # large terms cancel in inverse dynamics
-    inverse = any(q.needs_inverse for wanted in functions for q in wanted.quantities)
-    return [_function(robot, tables, wanted, inverse) for wanted in functions]
+    return [_function(robot, tables, wanted) for wanted in functions]
 
 
 def body_tables(robot: ParametricModel) -> BodyTables:
@@ -157,7 +224,7 @@ def body_tables(robot: ParametricModel) -> BodyTables:
 def has_loops(robot: ParametricModel, wanted: FunctionRequest) -> bool:
     """Whether a function of a robot can have such code and is not too large for ``--quantity
     all``."""
-    if not _has_cost(wanted) or _has_columns_of_joints(robot, wanted.quantities[0]):
+    if not _has_cost(wanted) or _has_columns(robot, wanted):
         return False
     return wanted.quantities[0].name != "christoffel_symbols" or robot.model.dof <= MANY
 
@@ -166,10 +233,11 @@ def _has_cost(wanted: FunctionRequest) -> bool:
     return len(wanted.quantities) == 1 and _stem(wanted.quantities[0]) in COSTS
 
 
-def _has_columns_of_joints(robot: ParametricModel, quantity: Quantity) -> bool:
-    """Whether a quantity is a regressor with columns of armature, friction or springs."""
+def _has_columns(robot: ParametricModel, wanted: FunctionRequest) -> bool:
+    """Whether a function is a regressor with columns of armature, friction or springs."""
     rotors = any(body.joint.type.is_rotor for body in robot.model.bodies)
-    return quantity.name == "regressor" and (rotors or bool(robot.passive_kinds))
+    is_regressor = wanted.quantities[0].name == "regressor"
+    return is_regressor and (rotors or bool(robot.passive_kinds))
 
 
 def _stem(quantity: Quantity) -> str:
@@ -210,9 +278,7 @@ def worth_loops(robot: ParametricModel, functions: Sequence[Function]) -> dict[s
     return {f.name: counts[f.name] for f in long if counts[f.name] < SPEED * f.counts.total}
 
 
-def _function(
-    robot: ParametricModel, tables: BodyTables, wanted: FunctionRequest, inverse: bool
-) -> Function:
+def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionRequest) -> Function:
     if not _has_cost(wanted):
         raise OptionError(
             f"{FLAG}: {wanted.name} cannot be computed in loops over bodies; the quantities that "
@@ -220,7 +286,7 @@ def _function(
         )
     check_defined(robot, wanted.quantities)
     (quantity,) = of_robot(robot, wanted.quantities)
-    if _has_columns_of_joints(robot, quantity):
+    if _has_columns(robot, wanted):
         raise OptionError(
             f"{FLAG}: the regressor of armature, friction or springs cannot be computed in loops "
             "over bodies; remove the option"
@@ -230,7 +296,7 @@ def _function(
     regroup = robot.regroups[formulation.regrouping]
     sizes = dimensions(regroup)
     growth = float(ROUNDINGS * max(tables.depths))
-    if quantity.needs_inverse or (inverse and "qdd" in quantity.inputs):
+    if quantity.needs_inverse:
         growth *= _condition(regroup.layout)
     if quantity.link:
         regroup.layout.link_frame(quantity.link)  # refused if there is none

@@ -130,7 +130,7 @@ def test_the_wheel_holds_the_package(package):
 
 def test_a_wheel_has_the_version_of_the_module(tmp_path):
     """Also of a package whose C is loops over bodies."""
-    given = ("-o", tmp_path, "--quantity", "gravity", "--cflags", "-O0", "--body-loops")
+    given = ("-o", tmp_path, "--quantity", "gravity", "--cflags", "-O0", "--body-loops", "yes")
     version = ("--module-version", "2.3.1")
     assert invoke("build", robot_file("pendulum"), *given, *version).exit_code == 0
     assert [*tmp_path.glob("pendulum/**/pendulum_bodies.h")]

@@ -9,7 +9,7 @@ from symgen.errors import OptionError
 from symgen.options import Option
 from symgen.tracing.function import Function
 
-NOT_FIXED_POINT: Final = ("trig", "zeros", "batch", "per_state", "chunk", "body_loops")
+NOT_FIXED_POINT: Final = ("trig", "zeros", "batch", "per_state", "chunk")
 """Options that fixed-point code does not support."""
 
 FIXED_POINT_GLUE: Final = ("cmake", "zephyr", "arduino", "pkgconfig", "esp-idf")

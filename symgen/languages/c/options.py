@@ -13,7 +13,7 @@ from symgen.languages.c.fixed_options import check_fixed_point, check_fixed_poin
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.options import Choices, group, option, rows
-from symgen.options.kinds import FLAG, NAMES, WHOLE, choice, whole_or
+from symgen.options.kinds import NAMES, WHOLE, choice, flag_or, whole_or
 from symgen.text import cited
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
@@ -91,6 +91,9 @@ BUILD: Final = "symgen build"
 COMPILE: Final = "symgen.compile"
 PRODUCTS: Final = (BUILD, COMPILE)
 """What is made of generated C besides the files of a language; options apply to it by its name."""
+
+AUTO: Final = "auto"
+"""The value of ``--body-loops`` that leaves the choice to the cost."""
 
 CHUNK: Final = 100
 """The default of ``--chunk``."""
@@ -232,13 +235,16 @@ class COptions:
         default=None,
         applies_to=("c",),
     )
-    body_loops: bool = option(
+    body_loops: bool | str = option(
         "--body-loops",
-        None,
-        "Write C functions as loops over the bodies of the robot instead of straight-line code, "
-        "for robots with more than some 20 joints (see symgen docs large).",
-        FLAG,
-        default=False,
+        "WHEN",
+        "When to write the C functions as loops over the bodies of the robot instead of "
+        "straight-line code: yes, no, or auto, which writes loops where straight-line code would "
+        "be very long (see symgen docs large).",
+        flag_or(AUTO),
+        default=AUTO,
+        give=f"use one of {AUTO}, yes, no",
+        names=(AUTO, "yes", "no"),
         applies_to=("c", *PRODUCTS),
     )
     chunk: int = option(
@@ -271,22 +277,23 @@ class COptions:
             )
         if self.batch is not None:
             self._check_batch()
-        if self.body_loops:
-            self._check_body_loops()
+        if self.body_loops is True and self.without_loops:
+            raise OptionError(
+                f"--body-loops and {self.without_loops}: loops over the bodies do not support it; "
+                "remove one of the two"
+            )
         check_fixed_point(self.scalar, self.glue, rows(COptions), vars(self))
 
-    def _check_body_loops(self) -> None:
+    @property
+    def without_loops(self) -> str:
+        """The first option that loops over the bodies do not support; empty if there is none."""
         others = {
             "--batch": self.batch is not None,
             "--zeros once": self.zeros == "once",
             f"--chunk {self.chunk}": self.chunk != CHUNK,
+            f"--scalar {self.scalar}": self.scalar in FIXED,
         }
-        flag = next((flag for flag, given in others.items() if given), None)
-        if flag is not None:
-            raise OptionError(
-                f"--body-loops and {flag}: loops over the bodies do not support it; remove one of "
-                "the two"
-            )
+        return next((flag for flag, given in others.items() if given), "")
 
     def _check_batch(self) -> None:
         if self.batch not in WIDTHS:
@@ -361,7 +368,8 @@ PERFORMANCE_DEFAULTS: Final[tuple[dict[str, str], ...]] = (
 
 def with_performance_defaults(module: Module, fixed: Collection[str] = ()) -> Module:
     """The module with the options of C that make it fastest, but for those that were given."""
-    for options in PERFORMANCE_DEFAULTS:
+    possible = PERFORMANCE_DEFAULTS[module.is_looped :]  # loops over bodies have no batches
+    for options in possible:
         try:
             choices = module.choices.changed(**{k: x for k, x in options.items() if k not in fixed})
             choices[COptions].check_functions(module.functions)
