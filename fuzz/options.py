@@ -185,6 +185,7 @@ VALUES: Final[dict[str, Value]] = OF_FEW_VALUES | {
         *("viscous", "coulomb", "viscous,coulomb", "runtime:viscous,coulomb,offset"),
         *("runtime:asymmetric,viscous", "runtime:load", "viscous,load,presliding,stribeck"),
     ),
+    "body_loops": one("auto", "yes", "no", odd=("1", "true")),
     "friction_width": one("0", "0.05", "1e-3", "1", odd=("-1", "1e-300", "nan", "1e300")),
     "quantities": quantities,
     "quantity": quantities,

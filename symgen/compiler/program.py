@@ -371,12 +371,14 @@ class LoopProgram(Program):
     and outputs, and the operations that were counted by formula. Its nodes tell only which inputs
     are read and which functions are called: every entry of an output is the same sum.
 
-    An error of a result is at most about `growth` roundings of the largest entry of its output."""
+    An error of a result is at most about `growth` roundings of the largest entry of its output.
+    Straight-line code takes about `straight_line` operations at most."""
 
-    def __init__(self, operations: Mapping[str, int], growth: float) -> None:
+    def __init__(self, operations: Mapping[str, int], growth: float, straight_line: int) -> None:
         super().__init__()
         self.operations = operations
         self.growth = growth
+        self.straight_line = straight_line
 
     def close(
         self, outputs: Iterable[tuple[str, tuple[int, ...]]], inputs: Iterable[Value]

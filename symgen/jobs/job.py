@@ -20,7 +20,7 @@ from symgen.reading.assemble import LoadedRobot, load_with
 from symgen.reading.options import RobotOptions
 from symgen.reading.sources import RobotSource, is_path, name_of, snapshot
 from symgen.text import shown
-from symgen.tracing.body_loops import has_loops, in_loops, loop_functions, worth_loops
+from symgen.tracing.body_loops import has_loops, in_loops, kind_notes, loop_functions
 from symgen.tracing.function import Function
 from symgen.tracing.options import EVERY, FunctionOptions
 from symgen.tracing.physical_inertia import ImpossibleInertia
@@ -166,11 +166,11 @@ class Job:
         tape = filter(self.choices.used, ("formulations", "optimize", "certify"))
         return self[COptions].without_loops or next((f"--{x.removesuffix('s')}" for x in tape), "")
 
-    def worth_loops(self, module: Module) -> dict[str, int]:
-        """The operations of loops over the bodies for each function that is long straight-line code
-        and would probably be faster with them."""
-        straight = not module.is_looped
-        return worth_loops(module.robot, module.functions) if straight else {}
+    def kind_notes(self, module: Module) -> list[str]:
+        """A sentence for each function that is loops over the bodies by its cost, or straight-line
+        code where loops would probably be faster."""
+        asked = self[COptions].body_loops is True
+        return [] if asked else kind_notes(module.robot, module.functions)
 
     def _name(self, model: RigidBodyModel) -> str:
         """The module's name. Raises OptionError for one that it or a joint cannot have."""

@@ -10,17 +10,14 @@ from symgen.certified.domain import checked_limits, domain
 from symgen.certified.options import CertifyOptions
 from symgen.certified.search import largest_results
 from symgen.compiler.parallel import parallel_map
-from symgen.compiler.program import KIND
 from symgen.errors import Notice, SourceLocation, SymgenError
 from symgen.jobs.job import Job
-from symgen.languages.c.options import AUTO, COptions
 from symgen.languages.module import Module
 from symgen.mechanics.joint_forces import FRICTION, SPRINGS
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngle
 from symgen.text import quoted, shown
-from symgen.tracing.body_loops import BYTES, large
 from symgen.tracing.function import retraced
 from symgen.tracing.physical_inertia import (
     SAMPLED_STATES,
@@ -77,24 +74,8 @@ def _left_out(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[Notice]
 
 
 def _kind_notices(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[Notice]:
-    """A note about each function that is loops by choice of ``--body-loops auto``, and about each
-    long function of straight-line code that loops would compute faster."""
-    chosen = large(module.robot, job.wanted()) if job[COptions].body_loops == AUTO else {}
-    for f in module.functions:
-        if f.kind == KIND and f.name in chosen:
-            other = chosen[f.name]
-            text = (
-                f"{f.name} is loops over the bodies, {f.counts.total:,} operations in C only, "
-                f"because straight-line code would take about {other:,} operations and "
-                f"{other * BYTES / 1e6:.0f} MB; --body-loops no writes that"
-            )
-            yield Notice(SourceLocation(loaded.file, 1), "note", "--body-loops", text)
-    for name, count in job.worth_loops(module).items():
-        now = next(f.counts.total for f in module.functions if f.name == name)
-        text = (
-            f"{name} is straight-line code of {now:,} operations; loops over the bodies take "
-            f"{count:,} in vectors and code of constant size, which is probably faster"
-        )
+    """Notes about functions whose kind of code may not be the expected one."""
+    for text in job.kind_notes(module):
         yield Notice(SourceLocation(loaded.file, 1), "note", "--body-loops", text)
 
 

@@ -157,7 +157,8 @@ class Accuracy:
         single = flat.shape[1] == 1  # an energy, whose terms may cancel in a state
         largest = np.abs(flat).max(axis=None if single else 1, keepdims=True, initial=0.0)
         angles = np.abs(np.array(self.states["q"], float)).max(axis=1, keepdims=True)
-        reach = longest_joint_distance(self.robot.lumped) + angles  # of slides, in m
+        slides = self._tables.slide[6 * self._tables.floating :].any()
+        reach = longest_joint_distance(self.robot.lumped) + (angles if slides else 0.0)  # in m
         weight = self._mass * math.hypot(*self.robot.model.gravity)
         largest = np.maximum(largest, weight * reach if name in GRAVITATIONAL else 0.0)
         if "tau" in self.states and "qdd" in self.states:
@@ -167,11 +168,14 @@ class Accuracy:
         return np.broadcast_to(growth * ROUNDOFF[self.scalar] * largest, flat.shape)
 
     @cached_property
+    def _tables(self) -> BodyTables:
+        return BodyTables(self.robot.model)
+
+    @cached_property
     def _terms(self) -> dict[str, Numbers]:
         """The terms of joint forces and of accelerations of links in each state, by output."""
-        tables = BodyTables(self.robot.model)
         qd, qdd = (np.array(self.states[name], float) for name in ("qd", "qdd"))
-        pushed, moments = tables.largest_terms(qd, qdd, math.hypot(*self.robot.model.gravity))
+        pushed, moments = self._tables.largest_terms(qd, qdd, math.hypot(*self.robot.model.gravity))
         return {"A_frame": pushed[:, None], **dict.fromkeys(ACCELERATED, moments[:, None])}
 
     def _slack(self, program: Program) -> float:

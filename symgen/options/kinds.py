@@ -281,7 +281,7 @@ def flag_or(word: str) -> ValueKind:
     return ValueKind(
         f'true, false or "{word}"',
         quoted(word),
-        lambda value: texts[_exactly(str, bool)(value)],
+        lambda value: texts.get(_exactly(str, bool)(value), value),
         from_text,
         from_python,
         inline,

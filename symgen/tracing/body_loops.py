@@ -9,6 +9,7 @@ import numpy as np
 
 from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import INPUTS, Quantity
+from symgen.compiler.passes import counts
 from symgen.compiler.program import LoopProgram
 from symgen.errors import OptionError
 from symgen.mechanics.body_tables import BodyTables, unsupported
@@ -263,19 +264,34 @@ def _refusal(robot: ParametricModel) -> str:
     return f"{flag} cannot be in loops over bodies; remove one of the two" if flag else ""
 
 
-def worth_loops(robot: ParametricModel, functions: Sequence[Function]) -> dict[str, int]:
-    """The operations of loops over the bodies for each function of straight-line code that is
-    longer than `LONG` and probably slower than these."""
+def kind_notes(robot: ParametricModel, functions: Sequence[Function]) -> list[str]:
+    """A sentence for each function that is loops over bodies, and for each one of straight-line
+    code that is longer than `LONG` and probably slower than these."""
+    looped = {f.name: f.program for f in functions if isinstance(f.program, LoopProgram)}
+    notes = [
+        f"{name} is loops over the bodies, {counts(program).total:,} operations in C only, because "
+        f"straight-line code would take about {program.straight_line:,} operations and "
+        f"{program.straight_line * BYTES / 1e6:.0f} MB; --body-loops no writes that"
+        for name, program in looped.items()
+    ]
     long = [
         f
         for f in functions
-        if len(f.quantities) == 1 and f.quantities[0].name in COSTS and f.counts.total >= LONG
+        if f.name not in looped
+        and len(f.quantities) == 1
+        and f.quantities[0].name in COSTS
+        and f.counts.total >= LONG
     ]
     if not long or _refusal(robot):
-        return {}
+        return notes
     tables = body_tables(robot)
-    counts = {f.name: sum(COSTS[f.quantities[0].name].operations(tables, 0).values()) for f in long}
-    return {f.name: counts[f.name] for f in long if counts[f.name] < SPEED * f.counts.total}
+    totals = [sum(COSTS[f.quantities[0].name].operations(tables, 0).values()) for f in long]
+    return notes + [
+        f"{f.name} is straight-line code of {f.counts.total:,} operations; loops over the bodies "
+        f"take {total:,} in vectors and code of constant size, which is probably faster"
+        for f, total in zip(long, totals, strict=True)
+        if total < SPEED * f.counts.total
+    ]
 
 
 def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionRequest) -> Function:
@@ -302,7 +318,7 @@ def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionReques
         regroup.layout.link_frame(quantity.link)  # refused if there is none
     column = tables.frame(quantity.link)[0] if quantity.link else tables.n
     path = tables.depths[column] if column < tables.n else 0
-    program = LoopProgram(cost.operations(tables, path), growth)
+    program = LoopProgram(cost.operations(tables, path), growth, cost.straight_line(tables))
     used = {*quantity.inputs, *read_by_option(robot, [quantity])}
     arrays = [program.input(name, INPUTS[name].sizes(sizes)) for name in INPUTS if name in used]
     outputs = [(out.name, out.sizes(sizes)) for out in quantity.outputs]

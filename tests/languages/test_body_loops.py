@@ -1,16 +1,22 @@
 """Functions whose C is loops over the bodies of a robot (``--body-loops``)."""
 
+import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import symgen
+from symgen.compiler.program import KIND
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
+from symgen.jobs.job_notices import notices_after_tracing
 from symgen.jobs.verify import verify
+from symgen.tracing import body_loops
+from symgen.tracing.request import FunctionRequest
 from tests.support.oracles import oracle
 from tests.support.random_trees import ROBOTS
 
@@ -202,7 +208,11 @@ def test_operations_are_those_that_the_code_does(tmp_path):
         ("ur5", {"quantities": ("frame_pose:hand",)}, "no link is called 'hand'"),
         ("ur5", {"controllers": ("computed_torque",)}, "computed_torque cannot be computed"),
         ("ur5", {"quantities": ("t=bias+mass_matrix",)}, "t cannot be computed in loops"),
-        ("ur5", {"friction": "runtime:viscous"}, "--friction runtime cannot be in loops"),
+        (
+            "ur5",
+            {"friction": "runtime:viscous", "quantities": ("inverse_dynamics", "mass_matrix")},
+            "--friction runtime cannot be in loops",
+        ),
         ("ur5", {"friction": "runtime:asymmetric"}, "--friction asymmetric cannot be in loops"),
         ("ur5", {"parameters": "runtime"}, "--parameters cannot be in loops"),
         ("ur5", {"external_wrench": ("link6",)}, "--external-wrench cannot be in loops"),
@@ -231,16 +241,83 @@ def test_a_singular_mass_matrix_is_refused(tmp_path):
 def test_long_straight_line_code_is_compared_with_loops():
     """Derivatives of forward dynamics of 16 joints in a row are long; gravity is short."""
     job = Job.of(ROBOTS / "snake16.urdf", quantities=["forward_dynamics_derivatives", "gravity"])
-    module = job.module(job.load())
+    (note,) = job.kind_notes(job.module(job.load()))
     looped = job.changed(body_loops=True)
     loops = looped.module(looped.load())
-    counts = {f.name: f.counts.total for f in loops.functions}
-    assert job.worth_loops(module) == {
-        "forward_dynamics_derivatives": counts["forward_dynamics_derivatives"]
-    }
-    assert not looped.worth_loops(loops)
+    assert note.startswith("forward_dynamics_derivatives is straight-line code of ")
+    assert f"take {loops.functions[0].counts.total:,} in vectors" in note
+    assert not looped.kind_notes(loops)
 
 
 def test_other_languages_are_refused(tmp_path):
     with pytest.raises(OptionError, match="only C has loops over the bodies, not python"):
         symgen.generate(ROBOTS / "ur5.urdf", tmp_path, ["c", "python"], body_loops=True)
+
+
+LONG = ("gravity", "inverse_dynamics_derivatives")
+
+
+def kinds(module):
+    return [f.kind == KIND for f in module.functions]
+
+
+def test_auto_writes_loops_where_straight_line_code_would_be_long(tmp_path, monkeypatch):
+    """The derivatives of six joints are called long here; gravity is short."""
+    monkeypatch.setattr(body_loops, "LARGE", 2000)
+    module, _, paths = symgen.generate(ROBOTS / "ur5.urdf", tmp_path, quantities=LONG)
+    assert kinds(module) == [False, True]
+    assert not [path for path in paths if path.suffix == ".py"]
+    checks = list(verify(tmp_path))
+    assert len(checks) == 6 and all(check.passed for check in checks)
+    stated = module.functions[1].program.straight_line
+    traced = symgen.trace(ROBOTS / "ur5.urdf", LONG[1]).counts.total
+    assert traced < stated < 4 * traced  # of joints with right angles
+    assert f"about {stated} at most" in (tmp_path / f"ur5_{LONG[1]}.c").read_text()
+    report = json.loads((tmp_path / "ur5_report.json").read_text())
+    assert [row.get("straight_line") for row in report["functions"].values()] == [None, stated]
+    job = Job.of(ROBOTS / "ur5.urdf", quantities=LONG)
+    (note,) = [n for n in notices_after_tracing(job, job.load(), module) if "loops" in n.message]
+    assert f"{LONG[1]} is loops over the bodies" in note.message
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"languages": ("c", "python")},
+        {"body_loops": False},
+        {"optimize": "size"},
+        {"batch": "4"},
+        {"friction": "runtime:viscous", "quantities": ("inverse_dynamics", "mass_matrix")},
+    ],
+)
+def test_auto_writes_straight_line_code_where_loops_are_not_possible(
+    tmp_path, monkeypatch, options
+):
+    monkeypatch.setattr(body_loops, "LARGE", 100)
+    options = {"quantities": ("gravity", "bias"), **options}
+    module, _, _ = symgen.generate(ROBOTS / "pendulum.urdf", tmp_path, **options)
+    assert kinds(module) == [False, False]
+    assert module.options["body_loops"] is False
+
+
+def test_auto_writes_straight_line_code_for_the_robots_of_the_tables():
+    for name in ("snake16", "humanoid25", "quadruped"):
+        for base in ("fixed", "floating"):
+            robot = Job.of(ROBOTS / f"{name}.urdf", base=base)
+            wanted = map(FunctionRequest.parse, set(body_loops.COSTS) - set(body_loops.FRAMES))
+            assert not body_loops.large(robot.robot(robot.load()), [*wanted])
+
+
+def test_forward_dynamics_does_not_loosen_the_tolerance_of_inverse_dynamics():
+    """Fingers make the condition number of M 10⁴, but do not make joint forces as bad."""
+    parts = {}
+    for names in (("inverse_dynamics",), ("inverse_dynamics", "forward_dynamics")):
+        job = Job.of(ROBOTS / "humanoid25.urdf", quantities=names, body_loops=True)
+        module = job.module(job.load())
+        wanted = {"tau": [state.expected["tau"] for state in module.test_states[:-1]]}
+        states = {name: rows[:-1] for name, rows in module.accuracy.states.items()}
+        accuracy = replace(module.accuracy, states=states)
+        allowed = accuracy.allowed(module.functions[0].program, wanted)["tau"].max(axis=1)
+        parts[len(names)] = (allowed / np.abs(wanted["tau"]).max(axis=1)).max()
+        assert module.functions[-1].program.growth > (1e4 if len(names) > 1 else 0)
+    assert parts[1] < parts[2] < 5e-12

@@ -107,7 +107,7 @@ def _row(f: CFunction | FixedCode) -> dict[str, Any]:
     program = f.d.program
     if isinstance(program, LoopProgram):
         row = {"operations": counts(program).as_dict(), "literals": 0, "work": 0, "pieces": 1}
-        return {"kind": KIND, **row}
+        return {"kind": KIND, "straight_line": program.straight_line, **row}
     read = {k for i in live_nodes(program) for k in operands(program.nodes[i])}
     read |= {ref.node for out in program.outputs for ref in out.refs if ref is not None}
     return {
