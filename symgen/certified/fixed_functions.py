@@ -41,7 +41,7 @@ MEMORY: Final = 4_000_000
 SCREENED: Final = 8
 """Parts of an angle that are tried, to see whether its division lowers the bounds."""
 
-SHARE: Final = {"q31": 0.1, "q15": 1.0}
+SHARE: Final = {"q31": 0.2, "q15": 1.0}
 """By what part the errors may become larger so that numbers can be rounded down. In q15 every
 factor is rounded, and bounds are far above the errors."""
 

@@ -8,10 +8,10 @@ A factor has as many bits as a number of the type, so that a product of q15 has 
 q31 has 64. Sums have 32 bits in both."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from symgen.certified.fixed_types import (
     TURN_BITS,
     FixedType,
     IntegerStep,
+    Signed,
     angle_integer,
     angle_rows,
     finest_shift,
@@ -34,7 +35,17 @@ from symgen.certified.fixed_types import (
 from symgen.compiler.evaluate import Levels, levels
 from symgen.compiler.passes import live_nodes, use_counts
 from symgen.compiler.program import Program
-from symgen.numbers.types import AnyArray, Numbers
+from symgen.numbers.types import Numbers
+
+SignedRows = list[Signed[int]]
+
+
+class FixedSum(NamedTuple):
+    """What a row adds up: products, whose sum is shifted to the right by `after`, and terms."""
+
+    products: SignedRows
+    terms: SignedRows
+    after: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +94,7 @@ class FixedProgram:
             elif node.op == "mul":
                 parts = [self._factor_shift(k, found[k]) for k in self.operands[row]]
                 own = min(own, sum(parts) - self._shortest)
-            elif node.op in ("add", "sub", "neg"):
+            elif node.op in SIGNS:
                 own = min(own, *(found[k] for k in self.operands[row]))
             elif node.op != "const":
                 raise UnboundedError(f"it has the operation '{node.op}'")
@@ -99,86 +110,147 @@ class FixedProgram:
         """The scale of a row as a factor."""
         return min(shift, finest_shift(float(self.magnitudes[row]), self.kind.largest))
 
-    @cached_property
+    @property
     def shifts(self) -> list[int]:
         """The scale of each row: the finest, or the one that its readers need."""
-        needed = [COARSEST] * len(self.at.nodes)
-        for out in self.program.outputs:
-            for row in self.at.of(out.refs)[1].tolist():
-                spare = self.kind.bits % TURN_BITS
-                needed[row] = max(needed[row], self.outputs[out.name] + spare)
-        found = [*self.finest]
-        for row in range(len(found) - 1, -1, -1):
-            op = self.at.nodes[row].op
-            if op not in ("input", "sin", "cos"):
-                found[row] = min(found[row], needed[row])
-            for k in self.operands[row]:
-                sums = self.at.nodes[k].op in ("add", "sub", "neg")
-                reader = self.finest[k] if sums else self._factor_shift(k, self.finest[k])
-                needed[k] = max(needed[k], reader if op == "mul" else found[row])
-            if op == "mul":
-                most = sum(self._factors(row)) - LONGEST
-                found[row] = max(found[row], most)
-        return found
-
-    def _factors(self, row: int) -> list[int]:
-        """The scales of the factors of a product."""
-        return [self._factor_shift(k, self.finest[k]) for k in self.operands[row]]
+        return self._layout[0]
 
     @cached_property
     def steps(self) -> list[IntegerStep]:
         """The operations in the order of the tape."""
+        _, sums, parts = self._layout
         rows = [int(self.at.row[i]) for i in live_nodes(self.program)]
-        return [self._step(row) for row in rows if row not in self._parts]
+        return [
+            self._sum(row, sums[row]) if row in sums else self._leaf(row)
+            for row in rows
+            if row not in parts
+        ]
 
     @cached_property
-    def _parts(self) -> frozenset[int]:
-        """The products that are added without being rounded before."""
-        sums = [row for row in range(len(self.operands)) if self._has_two_products(row)]
-        return frozenset(k for row in sums for k in self.operands[row])
+    def _layout(self) -> tuple[list[int], dict[int, FixedSum], set[int]]:
+        """The scales of the rows, what each of them adds up, and the rows that are part of the sum
+        of another row: sums and products that nothing else reads."""
+        needed, scales = [COARSEST] * len(self.operands), [*self.finest]
+        for out in self.program.outputs:
+            for row in self.at.of(out.refs)[1].tolist():
+                spare = self.kind.bits % TURN_BITS
+                needed[row] = max(needed[row], self.outputs[out.name] + spare)
+        sums, parts = dict[int, FixedSum](), set[int]()
+        for row in range(len(scales) - 1, -1, -1):
+            op = self.at.nodes[row].op
+            if op not in FIXED_SCALES:
+                scales[row] = min(scales[row], needed[row])
+            if row in parts or op not in ("mul", *SIGNS):
+                continue
+            sums[row], inner = self._added(row, scales)
+            parts |= inner
+            for _, k in sums[row].terms:
+                needed[k] = max(needed[k], scales[row])
+            for _, product in sums[row].products:
+                surplus = self._scale_of(product, scales) - scales[row] - sums[row].after
+                pair = self.operands[product]
+                coarser = min(pair, key=lambda k: self._cost_of_shift(k, product, scales))
+                for k in pair:
+                    wanted = self._factor_shift(k, scales[k]) - surplus * (k == coarser)
+                    needed[k] = max(needed[k], wanted)
+        return scales, sums, parts
 
-    def _has_two_products(self, row: int) -> bool:
-        """Whether a node is a sum of two products of 64 bits that nothing else reads, with equal
-        scales."""
-        if self.at.nodes[row].op not in ("add", "sub") or self.kind.bits < TURN_BITS:
-            return False
-        pair, uses = self.operands[row], use_counts(self.program)
-        return len({self._product_shift(k) for k in pair}) == 1 and all(
-            self.at.nodes[k].op == "mul"
-            and uses[int(self.at.indices[k])] == 1
-            and self.shifts[k] == self.shifts[row]
-            for k in pair
-        )
+    def _cost_of_shift(self, k: int, product: int, scales: Sequence[int]) -> tuple[int, float]:
+        """What is preferred as the factor of a product that has a coarser scale: one whose scale
+        may be chosen, and then the one whose error matters less."""
+        pair = self.operands[product]
+        other = pair[pair[0] == k]
+        fixed = self.at.nodes[k].op in (*FIXED_SCALES, "const")
+        return fixed, math.ldexp(float(self.magnitudes[other]), -scales[k])
 
-    def _product_shift(self, row: int) -> int:
-        """By how much a product is shifted to the right; 0 of another node."""
-        product = self.at.nodes[row].op == "mul"
-        return sum(self._factors(row)) - self.shifts[row] if product else 0
+    def _added(self, row: int, scales: Sequence[int]) -> tuple[FixedSum, set[int]]:
+        """What a row adds up, and the rows that are part of it."""
+        added, parts, tried = self._split(row, self._signed(row), scales), set[int](), set[int]()
+        while whole := [x for x in added.terms if self._is_part(x[1]) and x[1] not in tried]:
+            sign, other = whole[0]
+            tried.add(other)
+            inner = [(sign * s, k) for s, k in self._signed(other)]
+            kept = [x for x in added.terms if x[1] != other]
+            wider = self._split(row, [*added.products, *kept, *inner], scales)
+            if self._fits(row, wider, scales):
+                added = wider
+                parts.add(other)
+        return added, parts | {k for _, k in added.products if k != row}
 
-    def _step(self, row: int) -> IntegerStep:
-        node, shifts, operands = self.at.nodes[row], self.shifts, self.operands[row]
-        if row in self.angle_rows:
-            number = angle_integer(node.a, self.kind) if node.op == "const" else 0
-            return IntegerStep(
-                row, f"angle {node.op}", operands, (0,) * len(operands), number=number
-            )
+    def _signed(self, row: int) -> SignedRows:
+        """What a row adds up; a product itself."""
+        op = self.at.nodes[row].op
+        return [*zip(SIGNS[op], self.operands[row], strict=True)] if op in SIGNS else [(1, row)]
+
+    def _is_part(self, row: int) -> bool:
+        """Whether a sum or product of q31 is read once, so that it need not be rounded."""
+        op, once = self.at.nodes[row].op, use_counts(self.program)[int(self.at.indices[row])] == 1
+        wide = self.kind.bits == TURN_BITS and row not in self.angle_rows
+        return wide and once and op in ("mul", *SIGNS)
+
+    def _split(self, row: int, added: SignedRows, scales: Sequence[int]) -> FixedSum:
+        """The products among what a row adds up, positive ones first, and the terms."""
+        products = [
+            (sign, k)
+            for sign, k in added
+            if self.at.nodes[k].op == "mul" and (k == row or self._is_part(k))
+        ]
+        shifts = [self._scale_of(k, scales) - scales[row] for _, k in products]
+        size = math.fsum(float(self.magnitudes[k]) for _, k in products)
+        room = math.floor(WIDE - math.log2(size)) - scales[row] if size else LONGEST
+        after = min(LONGEST, room, *shifts) if shifts else 0
+        wide = self.kind.bits == TURN_BITS
+        if wide and after > HIGH and all(self._has_constant(k) for _, k in products):
+            after = HIGH
+        terms = [x for x in added if x not in products]
+        return FixedSum(sorted(products, reverse=True), terms, after)
+
+    def _has_constant(self, product: int) -> bool:
+        """Whether a factor of a product is a constant, whose scale may be chosen."""
+        return any(self.at.nodes[k].op == "const" for k in self.operands[product])
+
+    def _scale_of(self, product: int, scales: Sequence[int]) -> int:
+        """The scale of a product before it is rounded."""
+        return sum(self._factor_shift(k, scales[k]) for k in self.operands[product])
+
+    def _fits(self, row: int, added: FixedSum, scales: Sequence[int]) -> bool:
+        """Whether products and terms may be added in any order."""
+        sizes = math.fsum(float(self.magnitudes[k]) for _, k in (*added.products, *added.terms))
+        return math.ldexp(sizes, scales[row]) <= LARGEST
+
+    def _sum(self, row: int, added: FixedSum) -> IntegerStep:
+        """A row as a sum. What is shifted by more than the others has a factor that is shifted
+        before."""
+        shifts, factors, before = self.shifts, list[int](), list[int]()
+        for _, product in added.products:
+            pair = self.operands[product]
+            lost = [shifts[k] - self._factor_shift(k, shifts[k]) for k in pair]
+            constants = [self.at.nodes[k].op == "const" for k in pair]
+            costs = [self._cost_of_shift(k, product, shifts) for k in pair]
+            coarser = constants.index(True) if any(constants) else costs.index(min(costs))
+            lost[coarser] += self._scale_of(product, shifts) - shifts[row] - added.after
+            order = slice(None, None, -1 if constants[1] else 1)  # a constant is first
+            factors += pair[order]
+            before += lost[order]
+        terms = [k for _, k in added.terms]
+        signs = tuple(sign for sign, _ in (*added.products, *added.terms))
+        before += [0 if row in self.angle_rows else min(shifts[k] - shifts[row], 31) for k in terms]
+        down = self.down.get(row, frozenset())
+        if self._fine(row):
+            down |= {AFTER, *range(len(factors), len(before))}
+        op = "angle sum" if row in self.angle_rows else "sum"
+        operands = (*factors, *terms)
+        return IntegerStep(row, op, operands, tuple(before), signs, added.after, down)
+
+    def _leaf(self, row: int) -> IntegerStep:
+        """A row that is no sum."""
+        node, angle, number = self.at.nodes[row], row in self.angle_rows, 0
         if node.op == "const":
-            return IntegerStep(row, "const", (), (), number=round(math.ldexp(node.a, shifts[row])))
-        after, down = self._product_shift(row), self.down.get(row, frozenset())
-        if node.op == "mul":
-            scales = zip(operands, self._factors(row), strict=True)
-            before = tuple(shifts[k] - f for k, f in scales)
-            down = down | {AFTER} if self._fine(row) else down
-            return IntegerStep(row, "mul", operands, before, after, down)
-        if operands and operands[0] in self._parts:
-            factors = tuple(f for k in operands for f in self.operands[k])
-            after = self._product_shift(operands[0])
-            return IntegerStep(row, f"{node.op} mul", factors, (0,) * 4, after, down)
-        terms = node.op in EXACT
-        before = tuple(terms * min(shifts[k] - shifts[row], 31) for k in operands)
-        return IntegerStep(
-            row, node.op, operands, before, 0, down | {0, 1} if self._fine(row) else down
-        )
+            exact = math.ldexp(node.a, self.shifts[row])
+            number = angle_integer(node.a, self.kind) if angle else round(exact)
+        operands = self.operands[row]
+        op = f"angle {node.op}" if angle else node.op
+        return IntegerStep(row, op, operands, (0,) * len(operands), number=number)
 
     def _fine(self, row: int) -> bool:
         """Whether a row has more bits than a factor, so that how it is rounded hardly matters."""
@@ -208,13 +280,15 @@ class FixedProgram:
             replace(found[row], error=found[row].error + self._lost(shift, down, row))
             for row, shift, down in step.before_of()
         ]
-        lost = self._lost(step.after, AFTER in step.down, step.row, step.after)
-        if "mul" in step.op:
-            pairs = zip(values[::2], values[1::2], strict=True)
-            unit = math.ldexp(1.0, -step.after - self.shifts[step.row])
-            low = 0.0 if self.kind.low else LOW * unit * MARGIN
-            return sum(RULES["mul"](a, b).error + low for a, b in pairs) + lost
-        return RULES[step.op.removeprefix("angle ")](*values).error
+        products, terms = step.addends(values)
+        total: Any = self._lost(step.after, AFTER in step.down, step.row, step.after)
+        low = (
+            0.0 if self.kind.low else LOW * math.ldexp(MARGIN, -step.after - self.shifts[step.row])
+        )
+        for (_, pair), (_, row) in zip(products, self._layout[1][step.row].products, strict=True):
+            found.error[row] = RULES["mul"](*pair).error + low
+            total = total + found.error[row]
+        return total + sum(x.error for _, x in terms)
 
     def _lost(self, shift: int, down: bool, row: int, done: int = 0) -> float:
         """The largest error of rounding a row that is shifted to the right."""
@@ -266,83 +340,22 @@ class FixedProgram:
         if step.after and AFTER not in step.down:
             yield AFTER, step.row, step.after, step.after, 1.0
         for k, (row, shift, down) in enumerate(step.before_of()):
-            if shift and not down:
-                product = "mul" in step.op
-                yield k, row, shift, 0, self.magnitudes[step.operands[k ^ 1]] if product else 1.0
-
-    # -- a run on integers -------------------------------------------------------------------------
-
-    def run(
-        self, inputs: Mapping[str, AnyArray], sines: "Sines | None" = None
-    ) -> dict[str, AnyArray]:
-        """The integers of the outputs (entries x states) from those of the inputs: what generated
-        code computes, bit for bit. Inputs are within their limits."""
-        values: list[Any] = [0] * len(self.at.nodes)
-        for step in self.steps:
-            values[step.row] = self._value(step, values, inputs, sines)
-        width = max(x.shape[1] for x in inputs.values())
-        results = {}
-        for out in self.program.outputs:
-            rows = [self._output(out.name, ref, values) for ref in out.refs]
-            results[out.name] = np.stack([np.broadcast_to(x, (width,)) for x in rows])
-        return results
-
-    def _output(self, name: str, ref: Any, values: Sequence[Any]) -> Any:
-        if ref is None:
-            return np.int64(0)
-        row = int(self.at.row[ref.node])
-        value = _shifted(values[row], self.shifts[row] - self.outputs[name])
-        return -value if ref.negative else value
-
-    def _value(
-        self,
-        step: IntegerStep,
-        values: Sequence[Any],
-        inputs: Mapping[str, AnyArray],
-        sines: "Sines | None",
-    ) -> Any:
-        node = self.at.nodes[step.row]
-        operands = [values[k] for k in step.operands]
-        if step.op in ("const", "angle const"):
-            return np.int64(step.number)
-        if step.op == "angle input":
-            return inputs[node.a][node.b] << (TURN_BITS - self.kind.bits)
-        if step.op == "input":
-            return inputs[node.a][node.b]
-        if step.op in ("sin", "cos"):
-            assert sines is not None
-            return sines(operands[0])[step.op == "cos"]
-        terms = [
-            _shifted(x, shift, down)
-            for x, (_, shift, down) in zip(operands, step.before_of(), strict=True)
-        ]
-        if "mul" in step.op:
-            pairs = zip(terms[::2], terms[1::2], strict=True)
-            terms = [a * b - (0 if self.kind.low else _half(a) * _half(b)) for a, b in pairs]
-        total = EXACT[step.op.removeprefix("angle ").split()[0]](*terms)
-        return _shifted(total, step.after, AFTER in step.down)
+            if shift and not down and self.at.nodes[row].op != "const":
+                factor = k < step.factors
+                yield k, row, shift, 0, self.magnitudes[step.operands[k ^ 1]] if factor else 1.0
 
 
-Sines = Callable[[Any], tuple[Any, Any]]
-"""Sine and cosine of an angle in 32 bits, as integers."""
+SIGNS: Final = {"add": (1, 1), "sub": (1, -1), "neg": (-1,)}
+"""The signs of the operands in a sum."""
 
-EXACT: Final[dict[str, Callable[..., Any]]] = {
-    "mul": lambda a: a,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "neg": lambda a: -a,
-}
+FIXED_SCALES: Final = ("input", "sin", "cos")
+"""Operations whose results have a scale that does not depend on their readers."""
 
+HIGH: Final = 32
+"""The shift of a product that costs nothing: its upper half."""
+
+WIDE: Final = 62.9
+"""The binary logarithm of the largest sum of products."""
 
 LOW: Final = 2.0**30
 """The largest product of the lower halves of two factors."""
-
-
-def _half(x: Any) -> Any:
-    """The lower half of integers, with a sign."""
-    return (x + 2**15) % 2**16 - 2**15
-
-
-def _shifted(x: Any, shift: int, down: bool = False) -> Any:
-    """Integers divided by a power of two and rounded, down or to nearest with halves up."""
-    return x >> shift if down or not shift else (x + (1 << (shift - 1))) >> shift

@@ -13,6 +13,7 @@ import numpy as np
 from symgen.certified.certificate import rounded_up
 from symgen.certified.enclosures import Arithmetic, enclosures
 from symgen.certified.fixed_point import FixedProgram
+from symgen.certified.fixed_run import run
 from symgen.certified.fixed_types import TURN_BITS, FixedType
 from symgen.compiler.program import Program, Value
 from symgen.numbers.types import AnyArray
@@ -77,7 +78,7 @@ class FixedSines:
         quarter, rest = turned >> QUARTER, turned % (1 << QUARTER) - (1 << (QUARTER - 1))
         shift = self.rest_shift - (QUARTER - 1)
         z = rest << shift if shift >= 0 else rest >> -shift
-        made = self.fixed.run({"z": z[None, :]})
+        made = run(self.fixed, {"z": z[None, :]})
         s, c = made["s"][0], made["c"][0]
         odd = (quarter & 1).astype(bool)
         sine, cosine = np.where(odd, c, s), np.where(odd, s, c)

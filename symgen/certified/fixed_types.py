@@ -3,14 +3,16 @@
 A number is an integer times a power of two, its scale."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from symgen.certified.enclosures import MARGIN, UnboundedError
 from symgen.compiler.evaluate import levels
 from symgen.compiler.passes import live_nodes
 from symgen.compiler.program import LEAVES, Program
+
+T = TypeVar("T")
 
 LARGEST: Final = 2**31 - 2**16
 """The largest integer of a value: the halves of a product of 16-bit products then fit, too."""
@@ -109,28 +111,46 @@ AFTER: Final = -1
 """The shift of a product, among the shifts of its step."""
 
 
+Signed = tuple[int, T]
+"""Something that is added, with the sign 1 or -1."""
+
+
 @dataclass(frozen=True, slots=True)
 class IntegerStep:
     """A node as an operation on integers.
 
-    The operands are shifted to the right by `before`. A product is then shifted by `after`. So is
-    the sum or difference of two products (``add mul`` and ``sub mul``), whose four factors are the
-    operands. All are rounded to nearest, but for the `down` of these shifts: the numbers of
+    A ``sum`` adds products, whose sum is shifted to the right by `after`, and then terms. The
+    operands are the two factors of each product and then the terms, shifted to the right by
+    `before`. All are rounded to nearest, but for the `down` of these shifts: the numbers of
     operands, and `AFTER`."""
 
     row: int
     op: str
-    operands: tuple[int, ...]
-    before: tuple[int, ...]
+    operands: tuple[int, ...] = ()
+    before: tuple[int, ...] = ()
+    signs: tuple[int, ...] = ()
+    """The signs of the products, then of the terms. Products with the sign 1 are first."""
     after: int = 0
     down: frozenset[int] = frozenset()
     number: int = 0
     """The integer of a constant."""
 
+    @property
+    def factors(self) -> int:
+        """The number of operands that are factors."""
+        return 2 * (len(self.operands) - len(self.signs))
+
     def before_of(self) -> list[tuple[int, int, bool]]:
         """Each operand with its shift and whether it is rounded down."""
         pairs = zip(self.operands, self.before, strict=True)
         return [(row, shift, k in self.down) for k, (row, shift) in enumerate(pairs)]
+
+    def addends(self, values: Sequence[T]) -> tuple[list[Signed[tuple[T, T]]], list[Signed[T]]]:
+        """The factors of the products and the terms, from what the operands are."""
+        end = self.factors
+        pairs = zip(values[:end:2], values[1:end:2], strict=True)
+        products = list(zip(self.signs, pairs, strict=False))
+        return products, list(zip(self.signs[end // 2 :], values[end:], strict=True))
 
 
 ANGLE_UNIT: Final = 2.0 * math.pi / 2.0**TURN_BITS
@@ -148,3 +168,8 @@ def entries(program: Program) -> Iterator[tuple[str, int]]:
     for i in live_nodes(program):
         if program.nodes[i].op == "input":
             yield program.nodes[i].a, program.nodes[i].b
+
+
+def rounded(x: Any, shift: int, down: bool = False) -> Any:
+    """Integers divided by a power of two and rounded, down or to nearest with halves up."""
+    return x >> shift if down or not shift else (x + (1 << (shift - 1))) >> shift

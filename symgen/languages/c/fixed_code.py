@@ -1,5 +1,6 @@
 """Statements of a fixed-point program in C."""
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +8,7 @@ from typing import Final
 
 from symgen.certified.fixed_functions import FixedFunction
 from symgen.certified.fixed_point import FixedProgram
-from symgen.certified.fixed_types import AFTER, TURN_BITS, IntegerStep
+from symgen.certified.fixed_types import AFTER, TURN_BITS, IntegerStep, Signed, rounded
 from symgen.compiler.passes import names, use_counts
 from symgen.languages.c.syntax import comment, declarator
 from symgen.languages.describe import FunctionDescription
@@ -15,7 +16,10 @@ from symgen.languages.describe import FunctionDescription
 WIDTH: Final = 48
 """Characters of an expression that is read once, up to which it is written where it is read."""
 
-SIGNS: Final = {"add": "+", "sub": "-"}
+
+_WRAPPED: Final = textwrap.TextWrapper(
+    116, subsequent_indent=" " * 4, break_long_words=False, break_on_hyphens=False
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +56,8 @@ class FixedCode:
     def lines(self) -> list[str]:
         """The statements of the body, with comments on the steps of the algorithm."""
         writer = FixedWriter(self.prefix, self.fixed, self.made.bounds)
-        return [*writer.statements(), *writer.results()]
+        lines = [*writer.statements(), *writer.results()]
+        return [part for line in lines for part in (_WRAPPED.wrap(line) or [""])]
 
     @property
     def unread(self) -> list[str]:
@@ -72,6 +77,7 @@ class FixedWriter:
     ) -> None:
         self.prefix, self.fixed, self.bounds = prefix, fixed, bounds or {}
         self.texts: dict[int, str] = {}
+        self.numbers: dict[int, int] = {}
         self.uses = use_counts(fixed.program)
         self.named = names(fixed.program)
 
@@ -121,7 +127,8 @@ class FixedWriter:
         """The expression of a step."""
         node, parts = self.fixed.at.nodes[step.row], [self.texts[k] for k in step.operands]
         if step.op == "const":
-            return f"({step.number})" if step.number < 0 else str(step.number)
+            self.numbers[step.row] = step.number
+            return _literal(step.number)
         if step.op == "angle const":
             return f"{step.number % 2**TURN_BITS}U"
         if step.op == "angle input":
@@ -133,16 +140,19 @@ class FixedWriter:
             )
         if step.op == "input":
             return self._input(node.a, node.b)
-        terms = [
-            self.shifted(text, shift, down)
-            for text, (_, shift, down) in zip(parts, step.before_of(), strict=True)
-        ]
-        if "mul" in step.op:
-            return self._product(step, terms)
-        op = step.op.removeprefix("angle ")
-        if op == "neg":
-            return f"({'0U ' if step.op != op else ''}-{terms[0]})"
-        return f"({terms[0]} {SIGNS[op]} {terms[1]})"
+        shifted = [
+            _literal(rounded(self.numbers[row], shift)) if row in self.numbers
+            else self.shifted(text, shift, down)
+            for text, (row, shift, down) in zip(parts, step.before_of(), strict=True)
+        ]  # fmt: skip
+        products, terms = step.addends(shifted)
+        if products:
+            terms = [(products[0][0], self._products(step, products)), *terms]
+        zero = "0U " if step.op != "sum" else ""
+        first, *others = sorted(terms, key=lambda term: -term[0])
+        text = first[1] if first[0] > 0 else f"{zero}-{first[1]}"
+        text += "".join(f" {'+' if sign > 0 else '-'} {term}" for sign, term in others)
+        return text if text == first[1] else f"({text})"
 
     def _input(self, array: str, k: int) -> str:
         """An entry of an input, kept within its limits."""
@@ -154,13 +164,19 @@ class FixedWriter:
             return text
         return f"{self.prefix}_clamp({text}, {low}, {high})"
 
-    def _product(self, step: IntegerStep, factors: Sequence[str]) -> str:
-        """A product, or the sum of two, shifted to the right."""
-        down = AFTER in step.down
+    def _products(self, step: IntegerStep, products: Sequence[Signed[tuple[str, str]]]) -> str:
+        """The sum of products, shifted to the right; the negative of it where all are negative."""
+        down, (outer, (a, b)) = AFTER in step.down, products[0]
         if self.fixed.kind.bits < TURN_BITS:
-            return self.shifted(f"({factors[0]} * {factors[1]})", step.after, down)
-        name = "_".join(["mul", *step.op.split()[:-1], *(["floor"] if down else [])])
-        return f"{self.prefix}_{name}({', '.join(map(_bare, factors))}, {step.after})"
+            return self.shifted(f"({a} * {b})", step.after, down)
+        a, b = _bare(a), _bare(b)
+        if len(products) == 1:
+            return f"{self.prefix}_mul{'_floor' * down}({a}, {b}, {step.after})"
+        text = f"{self.prefix}_first({a}, {b})"
+        for sign, (a, b) in products[1:]:
+            name = "plus" if sign == outer else "minus"
+            text = f"{self.prefix}_{name}({text}, {_bare(a)}, {_bare(b)})"
+        return f"{self.prefix}_narrow({text}, {int(not down)}, {step.after})"
 
     def shifted(self, text: str, shift: int, down: bool = False) -> str:
         """An expression shifted to the right."""
@@ -184,6 +200,10 @@ class FixedWriter:
                 cast = f"({self.prefix}_{kind.name})" if kind.bits < TURN_BITS else ""
                 text = f"{cast}({_bare(text)})" if cast and ref is not None else _bare(text)
                 yield f"{out.name}[{k}] = {text};"
+
+
+def _literal(number: int) -> str:
+    return f"({number})" if number < 0 else str(number)
 
 
 def _is_enclosed(text: str) -> bool:

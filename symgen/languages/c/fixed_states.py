@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from symgen.certified.fixed_functions import is_angle
+from symgen.certified.fixed_run import run
 from symgen.certified.fixed_sines import fixed_sines
 from symgen.certified.fixed_types import FixedType
 from symgen.languages.c.fixed_code import FixedCode
@@ -86,4 +87,4 @@ def input_sizes(module: Module) -> dict[str, int]:
 def computed(module: Module, integers: Integers) -> dict[str, Integers]:
     """The integers of the outputs of each function at some states within the limits."""
     sines = fixed_sines(kind_of(module))
-    return {f.d.name: f.fixed.run(integers, sines) for f in fixed_codes(module)}
+    return {f.d.name: run(f.fixed, integers, sines) for f in fixed_codes(module)}
