@@ -35,7 +35,7 @@ KEPT = 64
 CHILDREN = 2048
 SEARCHED = 25
 """Entries of large matrices that are searched for, spread evenly."""
-GENERATIONS = 60
+GENERATIONS = 120
 LARGE = 400
 FEWER = 200_000
 """States of functions with more than `LARGE` entries."""

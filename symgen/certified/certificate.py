@@ -19,6 +19,11 @@ from symgen.numbers.trig import TYPES
 from symgen.numbers.types import Numbers
 from symgen.tracing.function import Function
 
+BOXES_OF_FORCES: Final = 2.5, 0.125
+"""Boxes of the coefficients of joint forces, and then of the function itself, for each box that is
+asked for. The coefficients depend on the positions alone, so that their boxes cost less and tighten
+the ranges more."""
+
 LEAST_BOXES: Final = 16
 """Boxes of a function with many output entries, for each of them."""
 
@@ -102,7 +107,9 @@ def _certificate(
 ) -> Certificate:
     program = function.program
     entries = {ref.node for out in program.outputs for ref in out.refs if ref is not None}
-    share = max(boxes // max(len(entries), 1), LEAST_BOXES)
+    forces = force_ranges(function, domain, round(boxes * BOXES_OF_FORCES[0]))
+    own = round(boxes * BOXES_OF_FORCES[1]) if forces else boxes
+    share = max(own // max(len(entries), 1), LEAST_BOXES)
     whole = on_whole_domain(program, domain, arithmetic)
     bounds = {
         node: _bounds(EnclosedPart(program, [node], domain, arithmetic, whole), share)
@@ -111,7 +118,6 @@ def _certificate(
     largest = max((bound.largest for bound in bounds.values()), default=0.0)
     if not largest < float(np.finfo(TYPES[arithmetic.scalar]).max):
         raise UnboundedError(f"an intermediate result may overflow in {arithmetic.scalar}")
-    forces = force_ranges(function, domain, boxes)
     outputs = []
     for out in program.outputs:
         rows = [_signed(ref, bounds) for ref in out.refs]

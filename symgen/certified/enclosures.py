@@ -36,6 +36,10 @@ MARGIN: Final = 1.0 + 2.0**-10
 which are sums of products of positive numbers in double precision, and results that the hardware
 rounds twice (FLT_EVAL_METHOD 1 and 2)."""
 
+UNIT: Final = 2.0**-52
+TINY: Final = 2.0**-1000
+"""More than products lose that are rounded to numbers near zero."""
+
 LIBRARY_ULP: Final = 4.0
 """Units in the last place by which the functions of NumPy may be off."""
 
@@ -92,6 +96,13 @@ class Arithmetic:
         """Whether nothing is rounded, so that there are ranges alone."""
         return self.scalar == EXACT.scalar
 
+    @property
+    def of_product(self) -> tuple[float, float]:
+        """The largest error of rounding a product: the part of it, and what is added to that."""
+        if self.exact:
+            return 0.0, 0.0
+        return MARGIN * ROUNDOFF[self.scalar], MARGIN * SMALLEST_NORMAL[self.scalar]
+
     def rounding(self, op: str, magnitude: Numbers) -> Numbers:
         """The largest error of rounding a result, from the largest absolute value that it has
         before it is rounded."""
@@ -107,7 +118,8 @@ EXACT: Final = Arithmetic("exact", "libm")
 
 
 def _outward(lower: Numbers, upper: Numbers) -> tuple[Numbers, Numbers]:
-    return np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
+    """Ends moved by one number or two, which is ten times faster than `numpy.nextafter`."""
+    return lower - (np.abs(lower) * UNIT + TINY), upper + (np.abs(upper) * UNIT + TINY)
 
 
 def _least_and_largest(candidates: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
@@ -147,7 +159,9 @@ def _sub(a: Enclosure, b: Enclosure) -> Enclosure:
 @_rule("mul")
 def _mul(a: Enclosure, b: Enclosure) -> Enclosure:
     ends = [x * y for x in (a.lower, a.upper) for y in (b.lower, b.upper)]
-    error = a.magnitude * b.error + b.magnitude * a.error + a.error * b.error
+    error = a.error
+    if a.error.any() or b.error.any():
+        error = a.magnitude * b.error + b.magnitude * a.error + a.error * b.error
     return Enclosure(*_least_and_largest(ends), error)
 
 
@@ -251,7 +265,8 @@ def enclosures(
     the boxes. Raises UnboundedError."""
     at = levels(program)
     width = max((low.shape[1] for low, _ in boxes.values()), default=1)
-    found = Enclosure(*(np.empty((len(at.nodes), width)) for _ in range(3)))
+    widths = (width, width, 1 if arithmetic.exact else width)
+    found = Enclosure(*(np.zeros((len(at.nodes), columns)) for columns in widths))
     with np.errstate(all="ignore"):
         for group in at.groups:
             rows = group.rows
@@ -279,7 +294,7 @@ def enclosures_by_lengths(
     found = Enclosure(*(np.full((len(at.nodes), width), np.inf) for _ in range(3)))
     sizes, own = (np.full(found.error.shape, np.inf) for _ in range(2))
     lengths = Lengths(vectors(program), sizes)
-    errors = ErrorLengths(lengths, found.error, own)
+    errors = ErrorLengths(lengths, found.error, own, arithmetic.of_product)
     with np.errstate(all="ignore"):
         for group in at.groups:
             rows = group.rows
@@ -365,11 +380,19 @@ def _narrow_rotations(found: Enclosure, of: Rotations, rows: slice, arithmetic: 
     if not own.size:
         return
     c, x, s, y = (found[rows[chosen]] for rows in of.parts)
-    length = MARGIN_OF_LENGTH * np.hypot(x.magnitude, y.magnitude)
+    length = _hypotenuse(x.magnitude, y.magnitude)
     lower, upper = np.maximum(found.lower[own], -length), np.minimum(found.upper[own], length)
-    error = MARGIN_OF_LENGTH * np.hypot(x.error, y.error)
-    for sine, factor in () if arithmetic.exact else ((c, x), (s, y)):
-        error += sine.error * (factor.magnitude + factor.error)
-        error += arithmetic.rounding("mul", factor.magnitude + factor.error)
-    error += arithmetic.rounding("add", np.maximum(-lower, upper) + error)
-    found.put(own, Enclosure(lower, upper, np.minimum(found.error[own], error)))
+    error = found.error[own]
+    if not arithmetic.exact:
+        (unit, tiny), sines = arithmetic.of_product, _hypotenuse(c.error, s.error)
+        passed = _hypotenuse(x.error, y.error)
+        passed += (sines + unit * (1.0 + sines)) * (length + passed) + 2.0 * tiny
+        passed += arithmetic.rounding("add", np.maximum(-lower, upper) + passed)
+        error = np.minimum(error, passed)
+    found.put(own, Enclosure(lower, upper, error))
+
+
+def _hypotenuse(x: Numbers, y: Numbers) -> Numbers:
+    """The length of (x, y), rounded up."""
+    length: Numbers = MARGIN_OF_LENGTH * np.sqrt(x * x + y * y) + TINY
+    return length

@@ -151,7 +151,12 @@ class FixedProgram:
                 pair = self.operands[product]
                 coarser = min(pair, key=lambda k: self._cost_of_shift(k, product, scales))
                 for k in pair:
-                    wanted = self._factor_shift(k, scales[k]) - surplus * (k == coarser)
+                    scale = (
+                        scales[k]
+                        if self.at.nodes[k].op in SIGNS
+                        else self._factor_shift(k, scales[k])
+                    )
+                    wanted = scale - surplus * (k == coarser)
                     needed[k] = max(needed[k], wanted)
         return scales, sums, parts
 

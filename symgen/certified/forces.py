@@ -33,8 +33,8 @@ regrouped in different ways, differ by rounding in double precision, some 1e-15.
 STATES: Final = 16
 """Random states in which the sum of terms has to be what the function computes."""
 
-SHARE: Final = 2
-"""Boxes of the function itself for each box of the coefficients, which have more operations."""
+SIGNED: Final = 8
+"""Velocities whose signs are tried in all combinations."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,34 @@ class ForceTerms:
     def bounds(self, lower: Numbers, upper: Numbers, largest: Numbers) -> Numbers:
         """-lower and upper of the force, from the ranges of the coefficients (terms x boxes) and
         the largest absolute values of all factors. Squares are not negative, and gravity has the
-        factor 1."""
+        factor 1. What a product of two velocities contributes is largest at the ends of their
+        ranges: the signs there of some velocities are tried in all combinations."""
         i, j = np.triu_indices(self.size)
-        square = np.isin(self.places, self.size + np.flatnonzero(i == j))[:, None]
-        alone = (self.places == len(largest) - 1)[:, None]
+        pair = self.places - self.size
+        gravity = self.places == len(largest) - 1
+        velocities = (pair >= 0) & ~gravity
+        first, second = (x[np.where(velocities, pair, 0)] for x in (i, j))
+        square = velocities & (first == second)
         negative = np.array([[ref.negative] for ref in self.refs])
         both = np.stack([np.where(negative, upper, -lower), np.where(negative, -lower, upper)])
+        both *= largest[self.places]
         sizes = both.max(axis=0)
-        used = np.select([square, alone], [np.maximum(both, 0.0), both], sizes)
-        factors = largest[self.places, 0]
-        total: Numbers = np.einsum("t,stb->sb", factors, used)
-        slack: Numbers = SLACK * (factors @ np.abs(sizes))
-        return total + slack
+        slack: Numbers = SLACK * np.abs(sizes).sum(axis=0)
+        used = np.select([square[:, None], gravity[:, None]], [np.maximum(both, 0.0), both], sizes)
+        mixed = np.flatnonzero(velocities & ~square)
+        weights = np.bincount(first[mixed], sizes[mixed].sum(axis=1), self.size)
+        weights += np.bincount(second[mixed], sizes[mixed].sum(axis=1), self.size)
+        tried = np.argsort(-weights, kind="stable")[:SIGNED]
+        mixed = mixed[np.isin(first[mixed], tried) & np.isin(second[mixed], tried)]
+        signs = np.ones((2 ** max(len(tried) - 1, 0), self.size))
+        for k, coordinate in enumerate(tried[1:]):
+            signs[:, coordinate] = 1.0 - 2.0 * (np.arange(len(signs)) >> k & 1)
+        middle = 0.5 * both[:, mixed].sum(axis=0)
+        used[:, mixed] = middle
+        sides = (signs[:, first[mixed]] * signs[:, second[mixed]]) @ (both[1, mixed] - middle)
+        total: Numbers = used.sum(axis=1) + slack
+        total += np.stack([-sides.min(axis=0), sides.max(axis=0)])
+        return total
 
 
 def _factors(rates: Numbers, accelerations: Numbers) -> Numbers:
@@ -95,7 +111,7 @@ def force_ranges(function: Function, domain: Domain, boxes: int) -> list[Interva
     rates, accelerations = (
         np.array([[max(-a, b)] for a, b in read.get(name, none)]) for name in ("qd", "qdd")
     )
-    largest, share = _factors(rates, accelerations), max(boxes // (SHARE * len(forces)), 1)
+    largest, share = _factors(rates, accelerations), max(boxes // max(len(forces), 1), 1)
     positions = Domain({"q": read["q"]})
     whole = on_whole_domain(program, positions, EXACT)
     ranges = list[Interval]()

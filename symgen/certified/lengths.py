@@ -8,12 +8,13 @@ each time; its length stays. If (u, v) is (x, y) rotated plus (r, t), then for e
 from joint to joint. The errors of computed vectors obey the same law, with the roundings and errors
 of sines on the way."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
-from symgen.certified.vectors import Product, Row, Split, Vector, Vectors, vector_of
+from symgen.certified.vectors import PlaneRotation, Row, Split, Vector, Vectors, vector_of
 from symgen.numbers.types import Numbers
 
 MARGIN_OF_LENGTH: Final = 1.0 + 2.0**-46
@@ -39,7 +40,7 @@ class Lengths:
         for components of a vector. It is infinite for other nodes."""
         found = [
             self.of(rotation.turned)
-            + self._made(self.vectors.sums[row], rotation.products)
+            + self._made([(self.vectors.sums[row], rotation)])
             + self._total(rotation.rest)
             for rotation in self.vectors.rotations[row]
         ]
@@ -83,14 +84,12 @@ class Lengths:
                     third = list(vector)
                     third.remove(row)
                     third.remove(other)
-                    made = [
-                        self._made(known.sums[k], r.products) for k, r in ((row, own), (other, its))
-                    ]
+                    made = self._made([(known.sums[row], own), (known.sums[other], its)])
                     for split in self._thirds(own.turned, third):
                         before = vector_of(*own.turned, *([split.part] if third else ()))
                         beside = _length([self.of(()), *(self.sizes[k] for k in before)])
                         length = self.of(before) if own.turned else beside
-                        added = _length([*made, self._made(split.sums, ())])
+                        added = _length([made, self._of_additions(split.sums)])
                         yield length + added + self._of_sums([own.rest, its.rest, split.rest])
                 elif len(vector) == 2 and other not in vector:
                     outside.append((abs(other - row), other))
@@ -141,8 +140,13 @@ class Lengths:
     def _others(self, factor: Row, products: Vector) -> Vector:
         return vector_of(*(self.vectors.factors(row)[factor] for row in products))
 
-    def _made(self, sums: Vector, products: Sequence[Product]) -> Numbers:
-        """What the operations themselves add to a component: nothing to its exact value."""
+    def _made(self, components: Sequence[tuple[Vector, PlaneRotation]]) -> Numbers:
+        """What the operations themselves add to one or both components of a rotated vector, each
+        with its additions: nothing to the exact value."""
+        return np.zeros(self.sizes.shape[1])
+
+    def _of_additions(self, sums: Vector) -> Numbers:
+        """What additions add: nothing to the exact value."""
         return np.zeros(self.sizes.shape[1])
 
 
@@ -153,9 +157,11 @@ class ErrorLengths(Lengths):
     UNIT = 0.0
     QUADRATIC = False
 
-    def __init__(self, exact: Lengths, errors: Numbers, own: Numbers) -> None:
+    def __init__(
+        self, exact: Lengths, errors: Numbers, own: Numbers, relative: tuple[float, float]
+    ) -> None:
         super().__init__(exact.vectors, errors)
-        self.exact, self.own = exact, own
+        self.exact, self.own, (self.unit, self.tiny) = exact, own, relative
 
     def _scaled(self, factor: Row, products: Vector) -> Numbers:
         others = self._others(factor, products)
@@ -163,15 +169,34 @@ class ErrorLengths(Lengths):
         passed: Numbers = (size + error) * self.of(others) + error * self.exact.of(others)
         return passed + _length([self.own[row] for row in products])
 
-    def _made(self, sums: Vector, products: Sequence[Product]) -> Numbers:
-        made = sum((self.own[row] for row in sums), np.zeros(self.sizes.shape[1]))
-        for row, sine, factor in products:
+    def _made(self, components: Sequence[tuple[Vector, PlaneRotation]]) -> Numbers:
+        """The larger of errors component by component, and those of the vector: the error of a
+        vector by those of cosine and sine is as long as it times the length of these (Cauchy and
+        Schwarz), and the products of a component are together as long as the vector."""
+        one = _length([self._of_component(*component) for component in components])
+        rotation = components[0][1]
+        if any(factor is None for _, _, factor in rotation.products):
+            return one
+        size = self.exact.of(rotation.turned) + self.of(rotation.turned)
+        sines = _length([self.sizes[sine] for _, sine, _ in rotation.products])
+        count = math.sqrt(len(components))
+        products = count * (self.unit * (1.0 + sines) * size + 2.0 * self.tiny)
+        sums = _length([self._of_additions(sums) for sums, _ in components])
+        both: Numbers = np.fmin(one, sines * size + products + sums)
+        return both
+
+    def _of_component(self, sums: Vector, rotation: PlaneRotation) -> Numbers:
+        made = self._of_additions(sums)
+        for row, sine, factor in rotation.products:
             if factor is None:
                 made = made + self.sizes[sine]
             else:
                 largest = self.exact.sizes[factor] + self.sizes[factor]
                 made = made + self.own[row] + self.sizes[sine] * largest
         return made
+
+    def _of_additions(self, sums: Vector) -> Numbers:
+        return sum((self.own[row] for row in sums), np.zeros(self.sizes.shape[1]))
 
 
 def _length(components: Sequence[Numbers]) -> Numbers:
