@@ -163,6 +163,7 @@ adaptive-mpc: $(call with,mpc) ## a Panda with an unknown payload, estimated whi
 generate: $(READY) ## write the samples in generated/ and docs/quantities.md anew
 	@for robot in $(SAMPLES); do $(BIN)/symgen generate robots/$$robot.urdf -o generated/$$robot || exit; done
 	$(BIN)/symgen generate robots/quadruped.toml
+	$(BIN)/symgen generate robots/ur5_q31.toml
 	$(BIN)/python -m benchmarks.quantities > docs/quantities.md
 
 three: ## bundle three.js for the viewer again (needs npm): templates/html/three.min.js

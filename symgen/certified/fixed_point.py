@@ -204,15 +204,14 @@ class FixedProgram:
         size = math.fsum(float(self.magnitudes[k]) for _, k in products)
         room = math.floor(WIDE - math.log2(size)) - scales[row] if size else LONGEST
         after = min(LONGEST, room, *shifts) if shifts else 0
-        wide = self.kind.bits == TURN_BITS
-        if wide and after > HIGH and all(self._has_constant(k) for _, k in products):
-            after = HIGH
+        scaled = all(
+            any(self.at.nodes[k].op == "const" for k in self.operands[product])
+            for _, product in products
+        )
+        if self.kind.bits == TURN_BITS and scaled:
+            after = min(after, HIGH)
         terms = [x for x in added if x not in products]
         return FixedSum(sorted(products, reverse=True), terms, after)
-
-    def _has_constant(self, product: int) -> bool:
-        """Whether a factor of a product is a constant, whose scale may be chosen."""
-        return any(self.at.nodes[k].op == "const" for k in self.operands[product])
 
     def _scale_of(self, product: int, scales: Sequence[int]) -> int:
         """The scale of a product before it is rounded."""
