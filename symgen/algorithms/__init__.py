@@ -50,8 +50,8 @@ FILES: Final = (
     "cartesian_impedance",
     "elastic_control",
 )
-"""In the order in which lists and manifests have their quantities; those of other files of the room
-come behind."""
+"""In the order in which lists and manifests have their quantities; those of other files of this
+package come last."""
 
 for _file in dict.fromkeys((*FILES, *sorted(module.name for module in iter_modules(__path__)))):
     import_module(f"{__name__}.{_file}")

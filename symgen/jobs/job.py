@@ -11,7 +11,7 @@ from symgen.compiler.objective import Objective
 from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
-from symgen.languages.c.options import COptions, aim_of
+from symgen.languages.c.options import COptions, objective_of
 from symgen.languages.language import check_function, check_module, identifier
 from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.model import RigidBodyModel
@@ -112,7 +112,7 @@ class Job:
     @property
     def aim(self) -> Objective:
         """The aim that formulations are chosen by: fewest operations, or a processor's latency."""
-        return aim_of(self.choices)
+        return objective_of(self.choices)
 
     def module(
         self,

@@ -15,7 +15,7 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 from symgen.errors import OptionError, SymgenError
 from symgen.jobs.manifest import FORMAT, NAME, OPTIONAL, RUNTIME, Manifest, text, written
 from symgen.jobs.options import MODULE
-from symgen.languages.c.options import COptions, aim_of
+from symgen.languages.c.options import COptions, objective_of
 from symgen.languages.module import Module
 from symgen.mechanics.joint_forces import COMPENSATION, FRICTION
 from symgen.mechanics.model import RigidBodyModel
@@ -251,7 +251,7 @@ def _module(listed: Manifest) -> Module:
     functions = tuple(
         loop_functions(robot, [request])[0]
         if name in looped
-        else trace(robot, request, listed.functions[name].formulations, aim_of(choices))
+        else trace(robot, request, listed.functions[name].formulations, objective_of(choices))
         for name, request in requests.items()
     )
     return Module(listed.prefix, robot, functions, listed.source, choices)

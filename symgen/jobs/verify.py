@@ -44,7 +44,7 @@ def verify(
         yield Check("the robot has mass", True, f"{MASSLESS}: all forces are 0")
     bad = [name for name, digest in hashes.items() if digest_of(contents.get(name)) != digest]
     after = "" if run_changed else "; nothing was run (use --run-changed to run it anyway)"
-    detail = f"changed or missing: {', '.join(bad)}{after}" if bad else f"{len(hashes)} files"
+    detail = f"changed or missing: {', '.join(bad)}{after}" if bad else f"files: {len(hashes)}"
     yield Check("the files are unchanged (SHA-256)", not bad, detail)
     if bad and not run_changed:
         return

@@ -22,7 +22,7 @@ import numpy as np
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import LoopProgram
-from symgen.languages.c.options import COptions, others
+from symgen.languages.c.options import COptions, library_functions
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.verification import (
     Arrays,
@@ -125,7 +125,7 @@ def _runs(target: VerificationTarget, function: Function) -> Sequence[Mapping[st
 
 def _needs_no_library(target: VerificationTarget, function: Function) -> bool:
     """Whether C needs nothing of its math library, whose bits are the machine's."""
-    return target.module[COptions].trig == "inline" and not others(function)
+    return target.module[COptions].trig == "inline" and not library_functions(function)
 
 
 @dataclass(frozen=True)

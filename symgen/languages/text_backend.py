@@ -98,7 +98,7 @@ class TextBackend:
             written = self.arrange(body, self.dialect)
         else:
             work = len(where)
-            where = {node: f"work[{k}]" for k, node in enumerate(where)}
+            where = {node: self.entries.of("work", k) for k, node in enumerate(where)}
             written = blocks(body.steps, where, self.dialect, where)
         return PrintedFunction(
             [self._lines(block) for block in written],

@@ -7,7 +7,7 @@ from typing import Final
 from symgen.mechanics.pose import Pose, Triple
 
 SIX: Final = 6
-TRIANGLE: Final = SIX * (SIX + 1) // 2
+UPPER_ENTRIES: Final = SIX * (SIX + 1) // 2
 """The entries of a symmetric 6 x 6 matrix."""
 
 
@@ -39,7 +39,7 @@ class LinkFluid:
 
     displaced: float = 0.0
     centre: Triple = (0.0, 0.0, 0.0)
-    added_mass: tuple[float, ...] = (0.0,) * TRIANGLE
+    added_mass: tuple[float, ...] = (0.0,) * UPPER_ENTRIES
     linear_drag: tuple[float, ...] = (0.0,) * SIX**2
     quadratic_drag: tuple[QuadraticDrag, ...] = ()
     current: Triple = (0.0, 0.0, 0.0)

@@ -38,7 +38,7 @@ def _beyond(side: Side, k: int, until: int) -> Side:
     return Side(side.hinges[k + 1 : until], side.arm_after(until - 1))
 
 
-def _back(rows: Any, v: Vector) -> Vector:
+def _seen_from(rows: Any, v: Vector) -> Vector:
     """A vector in the axes whose rotation has these rows."""
     return sum((row.scaled(x) for row, x in zip(rows, v, strict=True)), ZERO_VECTOR)
 
@@ -50,7 +50,7 @@ def to_distance(
     the point `far` whose square is given."""
     _, origin, rows = walk(side, x, k)
     hinge = side.hinges[k]
-    q = _back(turned(rows, hinge.rotation), origin - far)
+    q = _seen_from(turned(rows, hinge.rotation), origin - far)
     rest = walk(_beyond(side, k, until), x)[1]
     if hinge.slides:
         e = q + rest
@@ -158,7 +158,7 @@ class Leg:
         while run and side.hinges[run].rotation is None and not side.hinges[run - 1].slides:
             run -= 1
         rows = turned(walk(side, x, run)[2], side.hinges[run].rotation)
-        to = _back(rows, points[1 - s] - points[s])
+        to = _seen_from(rows, points[1 - s] - points[s])
         before = (second.rotation or Rotation.by(AXES)).rows
         height = before[2]
         sign = -1 if abs(self.cut.closure.branch) == 1 else 1
@@ -179,12 +179,12 @@ class Leg:
             u, v = to.x * inverse, to.y * inverse
             turn = UnitAngle(((Direction(v, -u) if k else Direction(u, v), 1),))
         else:
-            turn = _quotient(to, Vector(flat[0], flat[1], ZERO))
+            turn = _turn_between(to, Vector(flat[0], flat[1], ZERO))
         before_it = sum((UnitAngle.of(x[h.body]) for h in side.hinges[run:j]), UnitAngle(()))
         return {first.body: turn - before_it, second.body: angle}
 
 
-def _quotient(target: Vector, source: Vector) -> UnitAngle:
+def _turn_between(target: Vector, source: Vector) -> UnitAngle:
     """The turn about z that takes one vector to another one of the same length."""
     inverse = 1.0 / (source.x * source.x + source.y * source.y)
     u, v = source.x * inverse, source.y * inverse
@@ -199,7 +199,7 @@ def leg_of(cut: CutSides) -> Rod | Leg:
     wanted = [places[body] for body in closure.dependent]
     if closure.joint == "distance" and len(wanted) == 1:
         return Rod(cut, wanted[0])
-    if closure.joint == "ball" and len(wanted) == LEG:
+    if closure.joint == "ball" and len(wanted) == LEG_JOINTS:
         pair = next((place for place in wanted if _intersecting(cut, place, wanted)), None)
         if pair is not None:
             (third,) = {*wanted} - {pair, (pair[0], pair[1] + 1)}
@@ -210,7 +210,7 @@ def leg_of(cut: CutSides) -> Rod | Leg:
     )
 
 
-LEG: Final = 3
+LEG_JOINTS: Final = 3
 """The number of joints of a leg whose end is at a point."""
 
 
@@ -260,7 +260,7 @@ class Tripod:
         """The positions of the platform's joints and of the legs' pairs."""
         pairs = [*zip(self.legs, self.sides, strict=True)]
         chain = self.legs[0].cut.sides[self.sides[0]]
-        sliders = slice(self.first, self.first + LEG)
+        sliders = slice(self.first, self.first + LEG_JOINTS)
         bodies = [hinge.body for hinge in chain.hinges[sliders]]
         at_zero = {**x, **dict.fromkeys(bodies, ZERO)}
         spheres = [(leg.points(at_zero), leg.square(at_zero), side) for leg, side in pairs]
@@ -284,11 +284,11 @@ def tripod_of(cuts: Sequence[CutSides]) -> Tripod:
     thirds = {h[leg.third[1]].body for h, leg in zip(hinges, legs, strict=True)}
     first = min(leg.third[1] for leg in legs)
     zeros = dict.fromkeys((h.body for cut in cuts for s in cut.sides for h in s.hinges), 0.0)
-    axes = [s.axis for s in walk(cuts[0].sides[sides[0]], zeros)[0]][first : first + LEG]
-    same = all({h.body for h in chain[first : first + LEG]} == thirds for chain in hinges)
+    axes = [s.axis for s in walk(cuts[0].sides[sides[0]], zeros)[0]][first : first + LEG_JOINTS]
+    same = all({h.body for h in chain[first : first + LEG_JOINTS]} == thirds for chain in hinges)
     across = (abs(plain(a.dot(b))) <= PARALLEL for a, b in combinations(axes, 2))
-    slide = all(hinge.slides for hinge in hinges[0][first : first + LEG])
-    if len(cuts) != LEG or not (same and slide and all(across)):
+    slide = all(hinge.slides for hinge in hinges[0][first : first + LEG_JOINTS])
+    if len(cuts) != LEG_JOINTS or not (same and slide and all(across)):
         raise LoopError(
             "it and other loops determine each other's joints, and their positions have no closed "
             "form, as those of a platform that slides along three perpendicular axes on three legs"

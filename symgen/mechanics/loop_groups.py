@@ -17,7 +17,7 @@ from symgen.mechanics.kinematic_loop import (
     Positions,
     as_number,
 )
-from symgen.mechanics.leg_positions import LEG
+from symgen.mechanics.leg_positions import LEG_JOINTS
 from symgen.mechanics.loop_geometry import planar_loop, spatial_loop
 from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
 from symgen.mechanics.unit_angle import UnitAngle
@@ -176,7 +176,7 @@ def branches(closure: Closure) -> tuple[int, ...]:
     polynomial has one value."""
     if closure.newton or closure.polynomial:
         return (1,)
-    return (1, -1, 2, -2) if len(closure.dependent) == LEG else (1, -1)
+    return (1, -1, 2, -2) if len(closure.dependent) == LEG_JOINTS else (1, -1)
 
 
 def farthest_first(free: Sequence[Sequence[int]], kept: Collection[int] = ()) -> list[int]:
@@ -201,7 +201,7 @@ def dependent_choices(
         choices += [tuple(sorted(far[:PLANAR_UNKNOWNS]))]
     if joint == "ball":
         sides = [{*path} for path in sorted(free, key=len)]
-        ways = [[*combinations([i for i in far if i in side], LEG)] for side in sides]
-        spread = dict.fromkeys(chain(*ways, combinations(far, LEG)))
+        ways = [[*combinations([i for i in far if i in side], LEG_JOINTS)] for side in sides]
+        spread = dict.fromkeys(chain(*ways, combinations(far, LEG_JOINTS)))
         choices += [tuple(sorted(three)) for three in spread]
     return sorted(choices, key=lambda choice: len({*kept}.intersection(choice)))

@@ -15,7 +15,7 @@ from typing import Any, Final
 from symgen.errors import Notice
 from symgen.mechanics.fluid import (
     SIX,
-    TRIANGLE,
+    UPPER_ENTRIES,
     LinkFluid,
     diagonal_matrix,
     quadratic_terms,
@@ -84,11 +84,11 @@ def _drag(row: Table, key: str) -> tuple[float, ...]:
 def _added_mass(row: Table) -> tuple[float, ...]:
     """The upper triangle of M_A from its diagonal, its upper triangle or all of it."""
     if "added_mass" not in row.data:
-        return (0.0,) * TRIANGLE
+        return (0.0,) * UPPER_ENTRIES
     values = row.numbers("added_mass")
     if len(values) == SIX:
         return tuple(values[i] if i == j else 0.0 for i, j in triangle())
-    if len(values) == TRIANGLE:
+    if len(values) == UPPER_ENTRIES:
         return tuple(values)
     if len(values) != SIX * SIX:
         raise row.error(

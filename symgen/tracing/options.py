@@ -106,9 +106,9 @@ class FunctionOptions:
     thrusters: tuple[str, ...] = option(
         "--thruster",
         "LINK:AXIS[:RATIO]",
-        "Add a thrust (N) on this link as an input, wherever external wrenches count. It acts "
-        "through the link's origin along AXIS (x, -x, y, -y, z, -z or X,Y,Z in link axes) with "
-        "the moment RATIO (m) times the thrust about AXIS.",
+        "Add a thrust (N) on this link as an input of the functions that have external wrenches. "
+        "It acts through the link's origin along AXIS (x, -x, y, -y, z, -z or X,Y,Z in link axes) "
+        "with the moment RATIO (m) times the thrust about AXIS.",
         TEXTS.like('["rotor1:z:0.016"]'),
         default=(),
         names=links,
@@ -131,9 +131,10 @@ class FunctionOptions:
         "Add joint friction to inverse and forward dynamics, their derivatives and regressors. "
         f"KINDS is a list of {', '.join(FRICTION)} (see symgen docs friction). The "
         "coefficients are those of --actuators or, for viscous and coulomb, of the robot's file. "
-        "runtime:KINDS makes them inputs. none leaves out the laws of --estimate. sign(0) is 0.",
+        "runtime:KINDS makes them inputs. With --estimate, none leaves out the identified "
+        "friction. sign(0) is 0.",
         default="",
-        shown_default="none; all laws of --estimate",
+        shown_default="none; with --estimate, all its laws",
         names=_friction,
         parted=":,",
         applies_to=("friction",),

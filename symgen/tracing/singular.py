@@ -32,8 +32,8 @@ MIN_REMAINING_INERTIA: Final = 1e-10
 when these give way, and that shows that the joint moves inertia of its own. It is a thousand times
 what the search for singular joints takes for zero."""
 
-UNIT: Final = 2.0**-52
-UNITS: Final = tuple(
+EPSILON: Final = 2.0**-52
+BASIS: Final = tuple(
     Twist(*(Vector(*(1.0 if 3 * part + k == row else ZERO for k in range(3))) for part in (0, 1)))
     for row in range(6)
 )
@@ -55,7 +55,7 @@ def all_joints_move_inertia(robot: CanonicalModel, q: Sequence[float]) -> bool:
         articulated[i] += own
         composite[i] += own
         axis = _column(body.S)
-        errors[i] += 6.0 * UNIT * np.diag(np.abs(np.diagonal(articulated[i])))
+        errors[i] += 6.0 * EPSILON * np.diag(np.abs(np.diagonal(articulated[i])))
         felt = articulated[i] @ axis
         pivot = float(axis @ felt)
         least = MIN_REMAINING_INERTIA * float(axis @ composite[i] @ axis) + float(
@@ -63,7 +63,7 @@ def all_joints_move_inertia(robot: CanonicalModel, q: Sequence[float]) -> bool:
         )
         if not pivot > least:
             return False
-        to_body = np.stack([_column(u.to_child(robot.steps(i, places))) for u in UNITS], axis=1)
+        to_body = np.stack([_column(u.to_child(robot.steps(i, places))) for u in BASIS], axis=1)
         yielding = to_body - np.outer(axis, (felt / pivot) @ to_body)
         articulated[body.parent] += to_body.T @ articulated[i] @ yielding
         errors[body.parent] += yielding.T @ errors[i] @ yielding
@@ -86,9 +86,9 @@ def _spatial(inertia: Inertia) -> Numbers:
 
 
 STATES: Final = 3
-ROUNDING: Final = 1e-13
+MAX_ZERO_PIVOT: Final = 1e-13
 """The largest pivot, relative to the diagonal of M, that is taken for zero whatever the motion."""
-ROUNDINGS: Final = 16
+ROUNDINGS_PER_ENTRY: Final = 16
 """Roundings in an entry of M, relative to the roots of the entries on the diagonal: an entry is a
 sum of about as many products."""
 
@@ -159,7 +159,7 @@ def singular_joints(model: RigidBodyModel, unknown: Collection[str] = ()) -> lis
     if all_joints_move_inertia(robot, states[0]):
         return []
     pivots = np.array([_pivots(robot, q) for q in states])
-    gone = np.flatnonzero((np.abs(pivots) <= ROUNDING).all(axis=0))
+    gone = np.flatnonzero((np.abs(pivots) <= MAX_ZERO_PIVOT).all(axis=0))
     joints = {
         joint.name: joint
         for k in gone
@@ -233,8 +233,8 @@ def _pivots(robot: CanonicalModel, q: list[float]) -> list[float]:
     diagonal, relative, motions = m.diagonal().copy(), [0.0] * n, np.eye(n)
     roots = np.sqrt(np.abs(diagonal))
     for k in reversed(range(n)):
-        off = ROUNDINGS * UNIT * float(np.abs(motions[k]) @ roots) ** 2
-        if abs(m[k, k]) <= max(ROUNDING * abs(diagonal[k]), off):
+        off = ROUNDINGS_PER_ENTRY * EPSILON * float(np.abs(motions[k]) @ roots) ** 2
+        if abs(m[k, k]) <= max(MAX_ZERO_PIVOT * abs(diagonal[k]), off):
             continue
         relative[k] = float(m[k, k] / diagonal[k])
         factors = m[:k, k] / m[k, k]

@@ -118,7 +118,10 @@ def test_other_kinds_of_c_follow_an_option_or_refuse_it(form):
             changed = texts_of_c(**NEEDED.get(name, {}) | {name: OF_LANGUAGES[name]})
         except OptionError:
             continue
-        assert changed != usual, f"{name} has no effect on this C: use or refuse it"
+        assert changed != usual, (
+            f"{name} has no effect on this C: use it in its templates, or refuse it "
+            "(NOT_FIXED_POINT of fixed_options.py, _check_body_loops of options.py)"
+        )
 
 
 @pytest.mark.parametrize("name", OF_LANGUAGES)

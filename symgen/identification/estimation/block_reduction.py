@@ -8,7 +8,7 @@ from symgen.identification.estimation.triangular_factors import (
     Batches,
     TriangularFactors,
     combined,
-    reduced,
+    factored,
 )
 from symgen.identification.model.equations import Equations
 
@@ -35,7 +35,7 @@ def _pieces(equations: Equations, samples: Samples, mean: int) -> Iterator[Trian
     for start in range(0, len(samples), size):
         linear = equations.equations(samples.part(slice(start, start + size)))
         kinds = [linear, linear.means(mean)] if mean > 1 else [linear]
-        reductions = [reduced(x.regressor, x.measured, equations.supports, x.used) for x in kinds]
+        reductions = [factored(x.regressor, x.measured, equations.supports, x.used) for x in kinds]
         yield TriangularFactors(
             tuple(n for reduction in reductions for n in reduction.rows),
             tuple(r for reduction in reductions for r in reduction.factors),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from symgen.numbers.types import Numbers
 
-SMALL: Final = 8192
+ONE_THREAD_ENTRIES: Final = 8192
 """Matrices of at most this many entries are factorised by one thread of the usual BLAS, so with the
 same bits whatever number of threads it has."""
 
@@ -59,7 +59,7 @@ def triangle(matrix: Numbers) -> Numbers:
     """The upper triangle R (p x p) of a matrix (m x p) of any number of rows; RᵀR is the
     matrix's."""
     count, width = matrix.shape
-    leaf = max(SMALL // width, 2 * width)
+    leaf = max(ONE_THREAD_ENTRIES // width, 2 * width)
     while count > leaf:
         pieces = -(-count // leaf)
         padded = np.zeros((pieces * leaf, width))
@@ -73,7 +73,7 @@ def triangle(matrix: Numbers) -> Numbers:
     return np.asarray(np.linalg.qr(matrix, mode="r"))
 
 
-def reduced(
+def factored(
     equations: Numbers,
     measured: Numbers,
     supports: Sequence[Sequence[int]],
@@ -107,12 +107,12 @@ def combined(parts: Iterable[TriangularFactors]) -> TriangularFactors | None:
     level is handed to the next one."""
     levels: list[TriangularFactors | None] = []
     for part in parts:
-        _count(levels, part)
+        _carry(levels, part)
     remaining = [part for part in reversed(levels) if part is not None]
     return _chained(iter(remaining))
 
 
-def _count(levels: list[TriangularFactors | None], part: TriangularFactors) -> None:
+def _carry(levels: list[TriangularFactors | None], part: TriangularFactors) -> None:
     for k, before in enumerate(levels):
         if before is None:
             levels[k] = part

@@ -14,7 +14,7 @@ from symgen.algorithms.controllers import VALID_RANGES
 from symgen.errors import OptionError
 from symgen.languages.c.controller_code import CController
 from symgen.languages.c.fmu import fmu_context, fmu_sources
-from symgen.languages.c.options import EACH, GLUE, Release
+from symgen.languages.c.options import GLUE, PER_PLUGIN, Release
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
@@ -246,7 +246,7 @@ def glue_files(
     variables |= {"release": module[Release], "made": wanted}
     public = [name for name in wanted if "/" not in name and name.endswith((".h", ".hpp"))]
     variables["headers"] += [name.format(name=module.name) for name in public]
-    if any(EACH in name for name in wanted):
+    if any(PER_PLUGIN in name for name in wanted):
         variables |= ros2_context(module, shared)
     copies = dict[str, str]()
     if "fmi" in glue:
@@ -258,5 +258,5 @@ def glue_files(
             f"glue/{template}.jinja", **variables, **target
         )
         for name, template in wanted.items()
-        for target in (plugins if EACH in name else [dict[str, Any]()])
+        for target in (plugins if PER_PLUGIN in name else [dict[str, Any]()])
     }

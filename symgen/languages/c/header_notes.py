@@ -2,7 +2,7 @@
 
 from symgen.certified.options import CertifyOptions
 from symgen.compiler.objective import Objective
-from symgen.languages.c.options import COptions, aim_of
+from symgen.languages.c.options import COptions, objective_of
 from symgen.languages.certified_bounds import certificates
 from symgen.languages.module import Module
 
@@ -14,7 +14,7 @@ def header_notes(module: Module) -> list[str]:
 
 def _objective(module: Module) -> list[str]:
     """The objective of the choice between formulations, if it is not the operation count."""
-    aim = aim_of(module.choices)
+    aim = objective_of(module.choices)
     if aim == Objective("operations"):
         return []
     if aim.name == "size":

@@ -18,7 +18,7 @@ from symgen.algorithms.registry import Quantity
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import ColumnLoop, Output, Program, Ref
 from symgen.languages.c.expressions import c_printer
-from symgen.languages.c.options import aim_of
+from symgen.languages.c.options import objective_of
 from symgen.languages.c.printed_function import CFunction, Loops
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
@@ -62,7 +62,7 @@ def _loops(module: Module, d: FunctionDescription) -> Loops | None:
     if len(traced.quantities) == 1 and traced.quantities[0].loops:
         quantity = traced.quantities[0]
         return STATED_LOOPS[quantity.name.partition(":")[0]](module, d, quantity)
-    return _columns(module, d) if aim_of(module.choices).name == "size" else None
+    return _columns(module, d) if objective_of(module.choices).name == "size" else None
 
 
 def _part(module: Module, d: FunctionDescription, quantity: str, name: str) -> CFunction:

@@ -21,7 +21,7 @@ from symgen.tracing.options import FunctionOptions
 CMAKE: Final = {"CMakeLists.txt": "CMakeLists.txt"}
 ROS2: Final = "{name}_controllers"
 FMU: Final = "{name}_fmu"
-EACH: Final = "{plugin}"
+PER_PLUGIN: Final = "{plugin}"
 """In the name of a file that there is one of for each plugin."""
 
 GLUE: Final[dict[str, Mapping[str, str]]] = {
@@ -41,9 +41,9 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
         f"{ROS2}/README.md": "ros2/README.md",
         f"{ROS2}/config/controllers.yaml": "ros2/controllers.yaml",
         f"{ROS2}/launch/{ROS2}.launch.py": "ros2/launch.py",
-        f"{ROS2}/include/{ROS2}/{EACH}.hpp": "ros2/controller.hpp",
-        f"{ROS2}/src/{EACH}.cpp": "ros2/controller.cpp",
-        f"{ROS2}/src/{EACH}_parameters.yaml": "ros2/parameters.yaml",
+        f"{ROS2}/include/{ROS2}/{PER_PLUGIN}.hpp": "ros2/controller.hpp",
+        f"{ROS2}/src/{PER_PLUGIN}.cpp": "ros2/controller.cpp",
+        f"{ROS2}/src/{PER_PLUGIN}_parameters.yaml": "ros2/parameters.yaml",
     },
     "cpp": {"{name}.hpp": "module.hpp"},
     "fmi": {
@@ -57,9 +57,9 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
 
 ARM: Final = "arm-none-eabi-gcc"
 RISCV: Final = "riscv64-unknown-elf-gcc"
-FREE: Final = "-ffreestanding"
+FREESTANDING: Final = "-ffreestanding"
 """The compiler comes without a C library, whose headers it would include."""
-HARD: Final = ("-mthumb", "-mfloat-abi=hard")
+HARD_FLOAT: Final = ("-mthumb", "-mfloat-abi=hard")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ class Target:
 TARGETS: Final = {
     "host": Target("", (), machine=HOST),
     "cortex-m0plus": Target(ARM, ("-mcpu=cortex-m0plus", "-mthumb")),
-    "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD), single=True),
-    "cortex-m33": Target(ARM, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *HARD), single=True),
-    "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD)),
-    "cortex-m55": Target(ARM, ("-mcpu=cortex-m55", *HARD)),
-    "rv32imc": Target(RISCV, ("-march=rv32imc", "-mabi=ilp32", FREE)),
-    "rv32imafc": Target(RISCV, ("-march=rv32imafc", "-mabi=ilp32f", FREE), single=True),
+    "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD_FLOAT), single=True),
+    "cortex-m33": Target(ARM, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *HARD_FLOAT), single=True),
+    "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD_FLOAT)),
+    "cortex-m55": Target(ARM, ("-mcpu=cortex-m55", *HARD_FLOAT)),
+    "rv32imc": Target(RISCV, ("-march=rv32imc", "-mabi=ilp32", FREESTANDING)),
+    "rv32imafc": Target(RISCV, ("-march=rv32imafc", "-mabi=ilp32f", FREESTANDING), single=True),
 }
 """The processors of ``--target`` by name."""
 
@@ -207,8 +207,8 @@ class COptions:
     per_state: tuple[str, ...] = option(
         "--per-state",
         "INPUT[,INPUT...]",
-        "Inputs of the robot that have a value for each state in functions for many states (blocks "
-        f"of --batch, and CUDA) instead of one for all: {', '.join(ROBOT_INPUTS)}.",
+        "Inputs of the robot of which functions for many states (--batch, CUDA) read one value for "
+        f"each state, not one for all states: {', '.join(ROBOT_INPUTS)}.",
         NAMES,
         default=(),
         names=ROBOT_INPUTS,
@@ -342,19 +342,19 @@ def _check_batch_names(names: Sequence[str]) -> None:
 def _check_portable(functions: Sequence[Function]) -> None:
     """Raises OptionError for a function that calls the C library, which vectors cannot do."""
     for f in functions:
-        for op in others(f):
+        for op in library_functions(f):
             raise OptionError(
                 f"--batch: {f.name} needs {op}, which has no vector version; remove "
                 + ("--friction-width" if op == "tanh" else "the function or --batch")
             )
 
 
-def others(function: Function) -> list[str]:
+def library_functions(function: Function) -> list[str]:
     """The functions of C's math library that a function needs, except sine, cosine and root."""
     return [op for op in sorted(used_ops(function.program)) if not OPS[op].portable]
 
 
-def aim_of(choices: Choices) -> Objective:
+def objective_of(choices: Choices) -> Objective:
     """The objective of the choice of formulations, for the target processor of the C code."""
     return choices[FunctionOptions].aim(choices[COptions].machine)
 

@@ -17,7 +17,7 @@ from symgen.languages.c.backend import functions
 from symgen.languages.c.fixed_code import FixedCode
 from symgen.languages.c.fixed_files import scales_data
 from symgen.languages.c.fixed_states import fixed_codes
-from symgen.languages.c.options import ARM, RISCV, TARGETS, COptions, others
+from symgen.languages.c.options import ARM, RISCV, TARGETS, COptions, library_functions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.certified_bounds import certificates
 from symgen.languages.module import Module
@@ -61,7 +61,7 @@ def remarks(module: Module) -> list[str]:
 
 
 def _of_library(module: Module) -> list[str]:
-    needing = [(f.name, ops) for f in module.functions if (ops := others(f))]
+    needing = [(f.name, ops) for f in module.functions if (ops := library_functions(f))]
     return [
         f"note: {name} needs {' and '.join(ops)} of the C math library; link with -lm"
         for name, ops in needing

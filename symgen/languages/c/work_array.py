@@ -24,7 +24,7 @@ from typing import Final
 
 from symgen.compiler.objective import HOST
 from symgen.compiler.program import Index
-from symgen.languages.c.options import COptions, aim_of
+from symgen.languages.c.options import COptions, objective_of
 from symgen.languages.c.syntax import BYTES, named_arrays, wrapped
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
@@ -126,7 +126,7 @@ def addressing_range(module: Module) -> int:
     """The entries of an array that one instruction can address; 0 if segments have no advantage,
     which they have for small code and on a Cortex-M."""
     c = module[COptions]
-    matters = aim_of(module.choices).name == "size" or c.machine is not HOST
+    matters = objective_of(module.choices).name == "size" or c.machine is not HOST
     return ADDRESSING_RANGE_BYTES // BYTES[c.scalar] if matters else 0
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from symgen.mechanics.fluid import SIX, TRIANGLE, LinkFluid, QuadraticDrag, triangle
+from symgen.mechanics.fluid import SIX, UPPER_ENTRIES, LinkFluid, QuadraticDrag, triangle
 from symgen.mechanics.pose import Triple
 from symgen.numbers.scalar import dot
 from symgen.reading.sdf.scopes import Scope, flag, number, pose, text
@@ -135,7 +135,7 @@ def _moving(plugin: XmlNode, fluid: LinkFluid) -> LinkFluid:
     given = any(x for row in added for x in row)
     if given and len(off) > 1:
         raise plugin.error("<disable_added_mass> and <disable_coriolis> must have the same value")
-    mass = (0.0,) * TRIANGLE if off == {True} else tuple(added[i][j] for i, j in triangle())
+    mass = (0.0,) * UPPER_ENTRIES if off == {True} else tuple(added[i][j] for i, j in triangle())
     current = plugin.only("default_current")
     x, y, z = fluid.current if current is None else current.contents(3)
     return replace(

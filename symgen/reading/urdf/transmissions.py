@@ -235,7 +235,7 @@ def _four_bar(joints: Ends, motors: Ends) -> tuple[Row, ...]:
     return (a.reduction * m.reduction, 0.0), (b.reduction, b.reduction * n.reduction)
 
 
-LAWS: Final[dict[str, tuple[int, Law]]] = {
+TRANSMISSION_LAWS: Final[dict[str, tuple[int, Law]]] = {
     "SimpleTransmission": (1, _simple),
     "DifferentialTransmission": (2, _differential),
     "FourBarLinkageTransmission": (2, _four_bar),
@@ -280,7 +280,7 @@ def _motions(tied: Transmission) -> list[object]:
 
 
 def _transmission(node: XmlNode) -> Transmission | None:
-    size, law = LAWS.get(_kind(node), (0, _simple))
+    size, law = TRANSMISSION_LAWS.get(_kind(node), (0, _simple))
     joints, actuators = (_ordered(node.children(tag)) for tag in ("joint", "actuator"))
     if not size or (size == 1 and (len(joints), len(actuators)) != (1, 1)):
         return None

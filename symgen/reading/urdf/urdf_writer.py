@@ -251,7 +251,7 @@ def _not_written(robot: RobotDescription) -> Iterator[tuple[str, str]]:
     limits = [_limit(joint.limits, joint.kind) for joint in robot.joints if _needs_limit(joint)]
     made_up = sum(any(abs(float(str(x))) == UNLIMITED for x in row.values()) for row in limits)
     if made_up:
-        yield "note", f"missing limits ({made_up} joints) are written as {UNLIMITED:g}"
+        yield "note", f"missing limits (joints: {made_up}) are written as {UNLIMITED:g}"
     for level, find, message in EXTENSIONS:
         names = list(find(robot))
         if names:
