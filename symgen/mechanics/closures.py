@@ -86,7 +86,7 @@ def _turned(a: Plane, turn: UnitAngle) -> Plane:
     return c * a[0] - s * a[1], s * a[0] + c * a[1]
 
 
-def _quotient(target: Plane, source: Plane, square: Scalar) -> UnitAngle:
+def _turn_between(target: Plane, source: Plane, square: Scalar) -> UnitAngle:
     """The rotation that takes a vector to another one of the same length, whose square is given."""
     unit = source[0] / square, source[1] / square
     return UnitAngle(((Direction(_dot(target, unit), _cross(unit, target)), 1),))
@@ -214,8 +214,8 @@ class PlanarLoop(KinematicLoop):
         squares = _dot(first, first), _dot(second, second)
         apex = _circles(base, *squares, self.closure.branch)
         turns = (
-            _quotient(apex, first, squares[0]),
-            _quotient(_minus(apex, base), second, squares[1]),
+            _turn_between(apex, first, squares[0]),
+            _turn_between(_minus(apex, base), second, squares[1]),
         )
         hinges = self.chains[0][i], self.chains[1][j]
         return {
@@ -234,7 +234,7 @@ class PlanarLoop(KinematicLoop):
         from_center, square = _minus(start, center.at), _dot(reach, reach)
         shift = _on_line(from_center, direction, square, self.closure.branch)
         point = _plus(from_center, _times(shift, direction))
-        turn = _quotient(point, reach, square) - center.turn
+        turn = _turn_between(point, reach, square) - center.turn
         return {line.body: shift, hinge.body: _signed(hinge, turn)}
 
     def _of_sliders(self, x: Positions) -> dict[int, Any]:
@@ -257,8 +257,8 @@ class PlanarLoop(KinematicLoop):
         far = _walk(chain[pair[1] + 1 :], x, second.arm, STILL)[-1].at
         near, squares = between.at, (_dot(between.at, between.at), _dot(far, far))
         apex = _circles(base, *squares, self.closure.branch)
-        turn = _quotient(apex, near, squares[0])
-        after = _quotient(_minus(base, apex), far, squares[1])
+        turn = _turn_between(apex, near, squares[0])
+        after = _turn_between(_minus(base, apex), far, squares[1])
         return {
             first.body: _signed(first, turn - before.turn),
             second.body: _signed(second, after - turn - between.turn),
@@ -304,7 +304,7 @@ class PlanarLoop(KinematicLoop):
         point = _minus(_minus(ZERO_PLANE, from_end), _times(shift, direction))
         return {
             first.body: shift,
-            second.body: _signed(second, _quotient(point, far, square) - center.turn),
+            second.body: _signed(second, _turn_between(point, far, square) - center.turn),
         }
 
     # -- rates -------------------------------------------------------------------------------------
