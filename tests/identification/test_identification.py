@@ -11,7 +11,7 @@ from symgen.identification.estimation.iterative import IterativeEstimator
 from symgen.identification.estimation.result import ExcitationError
 from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.standard_parameters import Prior
-from symgen.identification.estimation.triangular_factors import reduced, triangle
+from symgen.identification.estimation.triangular_factors import factored, triangle
 from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
 from symgen.identification.model.drive_columns import Rates
 from symgen.identification.model.estimate import Estimate
@@ -104,7 +104,7 @@ def test_standard_errors_are_those_of_many_logs():
     for _ in range(20):
         noisy = y + random.normal(size=y.shape) * np.arange(1.0, 7.0)
         solution = solve(
-            TriangularSystem(reduced(a, noisy, equations.supports), equations.supports, size)
+            TriangularSystem(factored(a, noisy, equations.supports), equations.supports, size)
         )
         inverse = np.linalg.inv(solution.factor)
         every.append((solution.values - true) / np.sqrt(np.sum(inverse**2, axis=1)))

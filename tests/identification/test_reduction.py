@@ -10,7 +10,7 @@ from symgen.identification.data.samples import BLOCK, BlockPlan, pieces
 from symgen.identification.estimation.triangular_factors import (
     TriangularFactors,
     combined,
-    reduced,
+    factored,
     triangle,
 )
 from symgen.identification.model.problem import standard_parameters
@@ -37,7 +37,7 @@ def test_parts_in_a_tree_are_the_whole(count):
     random = np.random.default_rng(count)
     a, y = random.normal(size=(count, 30, 2, 4)), random.normal(size=(count, 30, 2))
     supports = ((0, 1, 2, 3), (1, 3))
-    parts = [reduced(*pair, supports) for pair in zip(a, y, strict=True)]
+    parts = [factored(*pair, supports) for pair in zip(a, y, strict=True)]
     total = combined(iter(parts))
     assert total.rows == (30 * count, 30 * count)
     for j, columns in enumerate(supports):
