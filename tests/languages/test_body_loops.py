@@ -321,3 +321,15 @@ def test_forward_dynamics_does_not_loosen_the_tolerance_of_inverse_dynamics():
         parts[len(names)] = (allowed / np.abs(wanted["tau"]).max(axis=1)).max()
         assert module.functions[-1].program.growth > (1e4 if len(names) > 1 else 0)
     assert parts[1] < parts[2] < 5e-12
+
+
+@pytest.mark.parametrize("robot", ["humanoid25", "snake16"])
+def test_stack_is_bounded_in_the_source(tmp_path, robot):
+    """By 1.1 to 1.6 times what the compiler says."""
+    names = ("forward_dynamics_derivatives", "inverse_dynamics", "com")
+    options = {"body_loops": True, "quantities": names, "prefix": "r", "target": "host"}
+    symgen.generate(ROBOTS / f"{robot}.urdf", tmp_path, ["c"], **options)
+    report = json.loads((tmp_path / "r_report.json").read_text())["functions"]
+    for name in names:
+        stated = re.search(r"at most (\d+) bytes", (tmp_path / f"r_{name}.c").read_text())
+        assert report[name]["stack"] <= int(stated[1]) < 1.6 * report[name]["stack"] + 1000

@@ -1,7 +1,9 @@
 """Functions in C that are loops over the bodies of a robot (``--body-loops``), by templates in
 ``templates/c/bodies``."""
 
+import re
 from functools import lru_cache, partial
+from math import prod
 from typing import Any, Final
 
 from symgen.algorithms.registry import Quantity
@@ -52,6 +54,34 @@ def quantity_of(function: CFunction) -> Quantity:
     """The quantity of a function that is loops over bodies."""
     traced = next(f for f in function.module.functions if f.name == function.d.name)
     return traced.quantities[0]
+
+
+ARRAY: Final = re.compile(r"^ +\w+_(row|real) \w+((?:\[\d+\])*)[; ][=]?", re.MULTILINE)
+HELPER: Final = re.compile(
+    r"^static [^\n]*?(\w+)\([^\n]*\)\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL
+)
+SPILLED: Final = 24
+"""Vectors of eight numbers that compilers keep on the stack beside arrays, by trial."""
+
+
+def stack_bytes(module: Module, shared: dict[str, Any], text: str) -> int:
+    """A bound of the bytes of stack of a function by its text, whose arrays are all that grows with
+    the robot: its arrays, those of all static functions that it calls, and `SPILLED`."""
+    bodies = tables(module)
+    assert bodies is not None
+    header = body_files(module, shared)[f"{module.name}_bodies.h"]
+    helpers = dict(HELPER.findall(header + text))
+    waiting, called = [HELPER.sub("", text)], set[str]()
+    numbers = SPILLED * bodies.lanes
+    while waiting:
+        body = waiting.pop()
+        for kind, axes in ARRAY.findall(body):
+            size = prod(map(int, re.findall(r"\d+", axes)))
+            numbers += size * (bodies.columns if kind == "row" else 1)
+        new = {name for name in re.findall(r"(\w+)\(", body) if name in helpers} - called
+        called |= new
+        waiting += [helpers[name] for name in sorted(new)]
+    return numbers * (8 if module[COptions].scalar == "double" else 4)
 
 
 def body_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
-from symgen.languages.c.body_code import quantity_of, template_of
+from symgen.languages.c.body_code import quantity_of, stack_bytes, template_of
 from symgen.languages.c.body_code import tables as body_tables
 from symgen.languages.c.constants import LARGEST_MACROS, information
 from symgen.languages.c.controller_code import controllers
@@ -27,7 +28,7 @@ def shared_variables(module: Module) -> dict[str, Any]:
     header_notes(module)  # first: processes that write functions know the certificates
     for ten in module.robot.blocks.values():
         numbers(ten, module[COptions].scalar)  # refused before anything is computed with them
-    return {
+    shared = {
         "module": module,
         "c": module[COptions],
         "comment": comment,
@@ -40,6 +41,7 @@ def shared_variables(module: Module) -> dict[str, Any]:
         "body_template": template_of,
         "loop_quantity": quantity_of,
     }
+    return shared | {"stack_bytes": partial(stack_bytes, module, shared)}
 
 
 def variables(module: Module, functions: Sequence[CFunction]) -> dict[str, Any]:
