@@ -25,10 +25,8 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
 from symgen.identification.gains.gain_fit import jackknife_errors, solved
 from symgen.identification.model.equations import Kernel, kernel
-from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
 from symgen.jobs.job import Job
-from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
@@ -63,12 +61,12 @@ class Gains:
 
 @dataclass(frozen=True)
 class GainEquations:
-    """Equations of samples with gains as unknowns: regressors of base parameters (b columns) and of
+    """Equations of samples with gains as unknowns: regressors of so many base `parameters` and of
     all standard ones, of which the load's begin at `first`."""
 
     base: Kernel
     standard: Kernel
-    mapping: BaseMapping
+    parameters: int
     first: int
     mass: float
     load: Numbers | None = None
@@ -77,13 +75,13 @@ class GainEquations:
     @property
     def size(self) -> int:
         """Unknowns beside gains: base parameters, drives and load."""
-        return len(self.mapping) + DRIVE_UNKNOWNS * self.base.shape[0] + LOAD_UNKNOWNS
+        return self.parameters + DRIVE_UNKNOWNS * self.base.shape[0] + LOAD_UNKNOWNS
 
     def products(self, samples: Samples, fastest: Numbers, loaded: bool) -> Numbers:
         """Of each joint, the products (n x (p + 2) x (p + 2)) of rows [A_j, L_j of the mass,
         i_j]."""
         q, qd, qdd = samples.q, samples.qd, samples.qdd
-        b, n = len(self.mapping), qd.shape[1]
+        b, n = self.parameters, qd.shape[1]
         rows = np.zeros((len(samples), n, self.size + 2))
         rows[:, :, :b] = self.base(q, qd, qdd)
         if loaded:
@@ -119,8 +117,9 @@ def gains(
     model, plain = loaded.model, without_drives(job)
     progress("preparing regressors")
     standard = kernel(plain.changed(quantities=("regressor",)), loaded)
-    base, first = base_kernel(plain, loaded), _first_load_column(model, link)
-    equations = GainEquations(base, standard, torque_mapping(model), first, mass)
+    body = len(model.moving) - 1 if link is None else check_link(model, link, "--link")[0]
+    base, parameters = base_kernel(plain, loaded), len(torque_mapping(model))
+    equations = GainEquations(base, standard, parameters, 10 * body, mass)
     wanted = NeededColumns.of(model, [("current", "A")], "symgen gains")
     read = [reading(log, wanted, model, options) for log in logs]
     for _ in range(LOAD_ITERATIONS):
@@ -131,20 +130,13 @@ def gains(
         ]
         gram = np.sum(parts, axis=0)
         values, residuals, others = solved(gram, mass)
-        others[len(equations.mapping) : equations.size - LOAD_UNKNOWNS] = 0.0
+        others[parameters : equations.size - LOAD_UNKNOWNS] = 0.0
         equations = replace(equations, load=others)
     errors = jackknife_errors([solved(gram - part, mass, values)[0] for part in parts])
     names, units = wanted.velocities, tuple(f"{force_unit(x)}/A" for x in wanted.position_units)
     notes = tuple(note for run in read for note in run.notes)
     count = (read[0].plan.samples, read[1].plan.samples)
     return Gains(names, units, values, errors, residuals, count, notes)
-
-
-def _first_load_column(model: RigidBodyModel, link: str | None) -> int:
-    """The first of the ten columns of the body that carries the load."""
-    if link is None:
-        return 10 * (len(model.moving) - 1)
-    return 10 * check_link(model, link, "--link")[0]
 
 
 def _products_of_parts(

@@ -60,20 +60,16 @@ def dynamics(job: Job, loaded: LoadedRobot) -> Dynamics:
     """The dynamics of a job's robot; its friction, if any, is an input (``runtime:KINDS``), its
     springs are not. Raises OptionError."""
     regressor = traced(job, loaded, "base_regressor")
+    without_springs = job.changed(springs=False, runtime_springs=False)  # constants here
     return Dynamics(
         regressor.shape,
         regressor.nonzero,
         regressor.tape,
         regressor.slopes(),
         traced(job, loaded, "inverse_dynamics").tape,
-        np.array([*friction(_without_springs(job), loaded.model).values()]),
+        np.array([*friction(without_springs, loaded.model).values()]),
         coupling_of(loaded.model),
     )
-
-
-def _without_springs(job: Job) -> Job:
-    """The job without springs, which are constants of inverse dynamics here."""
-    return job.changed(springs=False, runtime_springs=False)
 
 
 def traced(job: Job, loaded: LoadedRobot, quantity: str) -> Traced:

@@ -148,7 +148,8 @@ def predict(
             loads.add(wrenches(samples))
         points = points_of(samples, predictor)
         _add(sums, points, samples, filtering)
-        kept.append(_shown(points, samples).rows(slice(None, None, stride)))
+        seen = np.where(samples.usable, points.measured, np.nan)
+        kept.append(replace(points, measured=seen).rows(slice(None, None, stride)))
     rows = tuple(sums.channel(k, *channel) for k, channel in enumerate(predictor.channels))
     return Prediction(reading, rows, joined(kept), held_out, loads.joints if loads else ())
 
@@ -161,11 +162,6 @@ def points_of(samples: Samples, predictor: Predictor) -> Points:
     load = linear.regressor[:, :, :first] @ predictor.values[:first]
     predicted = linear.regressor @ predictor.values
     return Points(samples.t, samples.qd, linear.measured, predicted, load, linear.used)
-
-
-def _shown(points: Points, samples: Samples) -> Points:
-    """The points for pictures, NaN where nothing was measured."""
-    return replace(points, measured=np.where(samples.usable, points.measured, np.nan))
 
 
 def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -> None:

@@ -40,7 +40,12 @@ def pictures(identified: Identified, kind: str = PNG) -> dict[str, bytes]:
     """Files of a kind by name. Raises SymgenError where matplotlib is missing."""
     points, edge = end_of_log(identified)
     strips = [
-        Strip(k, c.name, c.unit, _part(c.residual, c.measured))
+        Strip(
+            k,
+            c.name,
+            c.unit,
+            f"residual {100 * c.residual / c.measured:.1f} %" if c.measured else "",
+        )
         for k, c in enumerate(identified.estimate.channels)
     ]
     figures = {
@@ -49,10 +54,6 @@ def pictures(identified: Identified, kind: str = PNG) -> dict[str, bytes]:
         "parameters": parameters(identified.estimate),
     }
     return {f"{name}.{kind}": encoded(figure, kind) for name, figure in figures.items()}
-
-
-def _part(residual: float, measured: float) -> str:
-    return f"residual {100 * residual / measured:.1f} %" if measured else ""
 
 
 def end_of_log(identified: Identified) -> tuple[Points, float | None]:
