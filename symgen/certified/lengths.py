@@ -178,7 +178,8 @@ class ErrorLengths(Lengths):
         if any(factor is None for _, _, factor in rotation.products):
             return one
         size = self.exact.of(rotation.turned) + self.of(rotation.turned)
-        sines = _length([self.sizes[sine] for _, sine, _ in rotation.products])
+        rows = {sine for _, turn in components for _, sine, _ in turn.products}
+        sines = _length([self.sizes[sine] for sine in sorted(rows)])
         count = math.sqrt(len(components))
         products = count * (self.unit * (1.0 + sines) * size + 2.0 * self.tiny)
         sums = _length([self._of_additions(sums) for sums, _ in components])
