@@ -8,12 +8,11 @@ pass before, and a robust loss needs its residuals."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from symgen.identification.estimation.huber_loss import LIMIT, RobustEquations
-from symgen.identification.estimation.own_columns import OwnColumns
 from symgen.identification.estimation.prior_strength import select_prior_strength
 from symgen.identification.estimation.robust_errors import (
     inflation,
@@ -56,13 +55,13 @@ move under its load, and forward dynamics would have no unique solution."""
 class FactoredEquations:
     """The factors of the batches of the equations for the estimate, which may be means of rows, and
     of its rows and of the rows held out; `means` are those of the mean of the logs' offsets and of
-    the robots' friction, `own` is what was eliminated for each of several robots."""
+    the robots' friction, `own` (`OwnColumns`) is what was eliminated for each of several robots."""
 
     trained: Batches
     rows: TriangularFactors | None
     held_out: TriangularFactors | None
     means: TriangularFactors | None = None
-    own: Mapping[str, OwnColumns] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
 
 
 Reduce = Callable[[Equations, Equations, str], FactoredEquations]
@@ -84,7 +83,7 @@ class FittedSystem:
     """The relative deviation of the robot's file as a prior, if it was selected."""
     shape_errors: Numbers | None = None
     """What the selection of shape parameters adds to the standard error of each value (p)."""
-    own: Mapping[str, OwnColumns] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
     """The friction of each of several robots."""
 
     @cached_property
