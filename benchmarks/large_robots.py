@@ -188,7 +188,7 @@ def comparison(found: Sequence[Row]) -> str:
         times = [(r["straight"] / 1e3, r["loops"] / 1e3) for r in found if r["robot"] == robot]
         cells = (f"{a:.2f} / **{b:.2f}**" if b < a else f"**{a:.2f}** / {b:.2f}" for a, b in times)
         lines.append(f"| {robot.replace('_', ', ')} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def _cell(row: Row) -> str:
