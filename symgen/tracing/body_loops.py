@@ -17,9 +17,11 @@ from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.operations import COUNTED
 from symgen.numbers.scalar import plain
 from symgen.tracing.function import Function, read_by_option
+from symgen.tracing.physical_inertia import check_physical_inertia
 from symgen.tracing.request import FunctionRequest, of_robot
 from symgen.tracing.robot import ParametricModel, dimensions
 from symgen.tracing.singular import check_defined
+from symgen.tracing.trace import differs
 
 FLAG: Final = "--body-loops"
 
@@ -204,12 +206,15 @@ def in_loops(
 
 
 def loop_functions(robot: ParametricModel, functions: Sequence[FunctionRequest]) -> list[Function]:
-    """The functions with loops over bodies. Raises OptionError for what these do not support."""
+    """The functions with loops over bodies. Raises OptionError for what these do not support, and
+    for an inertia that no body has."""
     if not functions:
         return []
     refusal = _refusal(robot)
     if refusal:
         raise OptionError(f"{FLAG}: {refusal}")
+    quantities = [q for wanted in functions for q in wanted.quantities]
+    check_physical_inertia(robot, quantities, lambda q, other: differs(q, robot, other))
     tables = body_tables(robot)
     return [_function(robot, tables, wanted) for wanted in functions]
 

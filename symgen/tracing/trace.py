@@ -61,7 +61,7 @@ def trace_all(
     functions = [_distinct(robot, wanted) for wanted in functions]
     quantities = [q for wanted in functions for q in wanted.quantities]
     check_defined(robot, quantities)  # first: the next one traces
-    check_physical_inertia(robot, quantities, lambda q, other: _differs(q, robot, other))
+    check_physical_inertia(robot, quantities, lambda q, other: differs(q, robot, other))
     regroups = robot.regroups
     names = [wanted.name for wanted in functions]
     begins = lambda k: progress(f"function {k + 1} of {len(names)}, {names[k]}")  # noqa: E731
@@ -92,7 +92,7 @@ def is_supported(robot: ParametricModel, wanted: FunctionRequest) -> bool:
         return False
 
 
-def _differs(quantity: Quantity, robot: ParametricModel, other: ParametricModel) -> bool:
+def differs(quantity: Quantity, robot: ParametricModel, other: ParametricModel) -> bool:
     """Whether a quantity is not computed by the same operations for two robots."""
     wanted = FunctionRequest(quantity.name, (quantity,))
     regroups, other_regroups = robot.regroups, other.regroups

@@ -11,7 +11,7 @@ import pytest
 
 import symgen
 from symgen.compiler.program import KIND
-from symgen.errors import OptionError
+from symgen.errors import OptionError, SymgenError
 from symgen.jobs.job import Job
 from symgen.jobs.job_notices import notices_after_tracing
 from symgen.jobs.verify import verify
@@ -236,6 +236,14 @@ def test_a_singular_mass_matrix_is_refused(tmp_path):
     options = {"quantities": ("forward_dynamics",), "body_loops": True}
     with pytest.raises(OptionError, match="needs the inverse of the mass matrix"):
         symgen.generate(tmp_path / "light.urdf", tmp_path / "module", ["c"], **options)
+
+
+def test_an_impossible_inertia_is_refused(tmp_path):
+    text = (ROBOTS / "ur5.urdf").read_text()
+    (tmp_path / "bad.urdf").write_text(re.sub('izz="[^"]*"', 'izz="-0.5"', text, count=2))
+    options = {"quantities": ("inverse_dynamics",), "body_loops": True}
+    with pytest.raises(SymgenError, match="negative principal moment"):
+        symgen.generate(tmp_path / "bad.urdf", tmp_path / "module", ["c"], **options)
 
 
 def test_long_straight_line_code_is_compared_with_loops():
