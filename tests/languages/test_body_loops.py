@@ -15,6 +15,7 @@ from symgen.errors import OptionError, SymgenError
 from symgen.jobs.job import Job
 from symgen.jobs.job_notices import notices_after_tracing
 from symgen.jobs.verify import verify
+from symgen.native.compiler import NATIVE, STRICT, run_compiler
 from symgen.tracing import body_loops
 from symgen.tracing.request import FunctionRequest
 from tests.support.oracles import oracle
@@ -77,8 +78,15 @@ WITH_PLACE_OF_BASE = (
         ("quadruped", {"base": "floating", "quantities": DRIVEN, **FORCES}),
         ("quadruped", {"base": "floating", "quantities": WITH_PLACE_OF_BASE}),
         # Fingers that slide
-        ("panda", {"gravity": "runtime", "quantities": ("mass_matrix", "gravity", "bias")}),
-        ("scara", {"trig": "libm", "scalar": "float", "quantities": ("forward_dynamics",)}),
+        (
+            "panda",
+            {
+                "gravity": "runtime",
+                "trig": "libm",
+                "quantities": ("mass_matrix", "gravity", "bias"),
+            },
+        ),
+        ("scara", {"scalar": "float", "quantities": ("forward_dynamics",)}),
     ],
 )
 def test_loops_have_the_values_of_the_laws_and_of_straight_line_code(tmp_path, robot, options):
@@ -333,11 +341,16 @@ def test_forward_dynamics_does_not_loosen_the_tolerance_of_inverse_dynamics():
 
 @pytest.mark.parametrize("robot", ["humanoid25", "snake16"])
 def test_stack_is_bounded_in_the_source(tmp_path, robot):
-    """By 1.1 to 1.6 times what the compiler says."""
+    """Also with the widest vectors; by up to 2.2 times what the compiler says without them."""
     names = ("forward_dynamics_derivatives", "inverse_dynamics", "com")
     options = {"body_loops": True, "quantities": names, "prefix": "r", "target": "host"}
     symgen.generate(ROBOTS / f"{robot}.urdf", tmp_path, ["c"], **options)
     report = json.loads((tmp_path / "r_report.json").read_text())["functions"]
     for name in names:
         stated = re.search(r"at most (\d+) bytes", (tmp_path / f"r_{name}.c").read_text())
-        assert report[name]["stack"] <= int(stated[1]) < 1.6 * report[name]["stack"] + 1000
+        assert report[name]["stack"] <= int(stated[1]) < 2.2 * report[name]["stack"] + 1000
+        flags = [*STRICT, "-O3", "-ffast-math", NATIVE, "-fstack-usage"]
+        run_compiler([*flags, "-c", f"r_{name}.c", "-o", f"{name}.o"], tmp_path)
+        lines = (tmp_path / f"{name}.su").read_text().splitlines()
+        used = {line.split()[0].rpartition(":")[2]: int(line.split()[1]) for line in lines}
+        assert used[f"r_{name}"] <= int(stated[1])

@@ -56,7 +56,12 @@ def quantity_of(function: CFunction) -> Quantity:
     return traced.quantities[0]
 
 
-ARRAY: Final = re.compile(r"^ +\w+_(row|real) \w+((?:\[\d+\])*)[; ][=]?", re.MULTILINE)
+ARRAY: Final = re.compile(
+    r"^ +(?:const )?\w+_(row|real|lanes|wide) \w+((?:\[[^\]]+\])*)(?: =|;)", re.MULTILINE
+)
+VECTOR_BYTES: Final = {"real": 0, "row": 0, "lanes": 32, "wide": 64}
+"""The most bytes of a vector of each type, 0 where it is none; a processor without vectors has a
+number in its place."""
 HELPER: Final = re.compile(
     r"^static [^\n]*?(\w+)\([^\n]*\)\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL
 )
@@ -72,16 +77,18 @@ def stack_bytes(module: Module, shared: dict[str, Any], text: str) -> int:
     header = body_files(module, shared)[f"{module.name}_bodies.h"]
     helpers = dict(HELPER.findall(header + text))
     waiting, called = [HELPER.sub("", text)], set[str]()
+    entry = 8 if module[COptions].scalar == "double" else 4
     numbers = SPILLED * bodies.lanes
     while waiting:
         body = waiting.pop()
         for kind, axes in ARRAY.findall(body):
+            vector = 1 if "_LANES" in axes else VECTOR_BYTES[kind] // entry or 1
             size = prod(map(int, re.findall(r"\d+", axes)))
-            numbers += size * (bodies.columns if kind == "row" else 1)
+            numbers += size * (bodies.columns if kind == "row" else vector)
         new = {name for name in re.findall(r"(\w+)\(", body) if name in helpers} - called
         called |= new
         waiting += [helpers[name] for name in sorted(new)]
-    return numbers * (8 if module[COptions].scalar == "double" else 4)
+    return numbers * entry
 
 
 def body_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
