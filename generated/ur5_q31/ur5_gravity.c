@@ -22,6 +22,7 @@
 
 void ur5_gravity(const ur5_q31 q[6], ur5_q31 tau_g[6])
 {
+    /* inputs */
     const uint32_t q_1 = (uint32_t)q[1];
     const uint32_t q_2 = (uint32_t)q[2];
     const uint32_t q_3 = (uint32_t)q[3];
@@ -29,39 +30,47 @@ void ur5_gravity(const ur5_q31 q[6], ur5_q31 tau_g[6])
     int32_t s2;
     int32_t c2;
     ur5_sincos(q_1, &s2, &c2);
+
     /* body 2, link2: motion */
     const int32_t a2_x = ur5_mul_floor(1316675912, s2, 30);
     const int32_t a2_y = ur5_mul(1316675912, c2, 30);
     int32_t s3;
     int32_t c3;
     ur5_sincos(q_2, &s3, &c3);
+
     /* body 3, link3: motion */
     const int32_t a3_x = ur5_narrow(ur5_plus(ur5_first(a2_y, s3), a2_x, c3), 0, 30);
     const int32_t a3_y = ur5_narrow(ur5_minus(ur5_first(a2_y, c3), a2_x, s3), 0, 30);
     int32_t s4;
     int32_t c4;
     ur5_sincos(q_3, &s4, &c4);
+
     /* body 4, link4: motion */
     const int32_t a4_x = ur5_narrow(ur5_plus(ur5_first(a3_y, s4), a3_x, c4), 0, 30);
     const int32_t a4_y = ur5_narrow(ur5_minus(ur5_first(a3_y, c4), a3_x, s4), 0, 30);
     int32_t s5;
     int32_t c5;
     ur5_sincos(q_4, &s5, &c5);
+
     /* body 5, link5: forces */
     const int32_t n49 = ur5_mul_floor(1208255180, a4_y, 30);
     const int32_t n50 = ur5_mul_floor(1208255180, ur5_mul_floor(a4_x, c5, 30), 30);
     const int32_t n51 = ur5_mul_floor(c5, n49, 30);
+
     /* body 4, link4: forces */
     const int32_t n55 = ur5_narrow(ur5_minus(ur5_first(s5, ur5_floor(n49, 2)), 1296112424, a4_x), 1, 35);
     const int32_t n58 = ur5_narrow(ur5_plus(ur5_first(s4, n50), c4, n51), 0, 30);
     const int32_t n3_y = ur5_narrow(ur5_minus(ur5_first(c4, n50), s4, n51), 0, 30);
+
     /* body 3, link3: forces */
     const int32_t n64 = ur5_mul(1697723290, a3_y, 32) + n55;
     const int32_t n67 = ur5_narrow(ur5_plus(ur5_first(s3, n3_y), c3, n58), 0, 30);
     const int32_t n2_y = ur5_narrow(ur5_minus(ur5_first(c3, n3_y), s3, n58), 0, 30);
+
     /* body 2, link2: forces */
     const int32_t n1_z = ur5_narrow(ur5_minus(ur5_first(c2, n2_y), s2, n67), 1, 37);
 
+    /* results */
     tau_g[0] = n1_z;
     tau_g[1] = -(ur5_mul_floor(2075755010, a2_y, 31) + n64);
     tau_g[2] = -n64;

@@ -25,6 +25,7 @@
 
 void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31 qdd[6], ur5_q31 tau[6])
 {
+    /* inputs */
     const uint32_t q_1 = (uint32_t)q[1];
     const uint32_t q_2 = (uint32_t)q[2];
     const uint32_t q_3 = (uint32_t)q[3];
@@ -45,6 +46,7 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
     int32_t s2;
     int32_t c2;
     ur5_sincos(q_1, &s2, &c2);
+
     /* body 2, link2: motion */
     const int32_t w2_x = ur5_mul(qd_0, s2, 30);
     const int32_t w2_y = ur5_mul(qd_0, c2, 30);
@@ -52,6 +54,7 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
     const int32_t qd2_w2_y = ur5_mul(qd_1, w2_y, 35);
     const int32_t qd2_w2_x = ur5_mul(qd_1, w2_x, 32);
     const int32_t wd2_x = ur5_mul(qdd_0, s2, 34) + qd2_w2_y;
+
     /* body 3, link3: motion */
     const int32_t qd2_qd2 = ur5_mul(qd_1, qd_1, 33);
     const int32_t w2_xy = ur5_mul_floor(w2_x, w2_y, 31);
@@ -76,6 +79,7 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
     const int32_t w3_yz = ur5_mul(w3_y, w3_z, 35);
     const int32_t w3_xz = ur5_mul(w3_x, w3_z, 32);
     const int32_t wd3_x = ur5_mul(qdd_0, s2_3, 35) + w3_yz;
+
     /* body 4, link4: motion */
     const int32_t w3_zz = ur5_mul_floor(w3_z, w3_z, 31);
     const int32_t n64 = ur5_mul_floor(w3_y, w3_y, 33) + w3_zz;
@@ -109,6 +113,7 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
     int32_t s5;
     int32_t c5;
     ur5_sincos(q_4, &s5, &c5);
+
     /* body 5, link5: motion */
     const int32_t w5_x = ur5_narrow(ur5_plus(ur5_first(ur5_floor(w4_x, 2), c5), w4_z, s5), 0, 30);
     const int32_t w5_y = ur5_narrow(ur5_minus(ur5_first(w4_z, c5), ur5_floor(w4_x, 2), s5), 0, 30);
@@ -130,10 +135,12 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
     int32_t s6;
     int32_t c6;
     ur5_sincos(q_5, &s6, &c6);
+
     /* body 6, link6: motion */
     const int32_t w6_x = ur5_narrow(ur5_minus(ur5_first(w5_x, c6), ur5_floor(w5_z, 1), s6), 0, 30);
     const int32_t n151 = ur5_narrow(ur5_plus(ur5_first(w5_x, s6), ur5_floor(w5_z, 1), c6), 0, 30);
     const int32_t w6_z = ur5_floor(qd_5, 2) + w5_y;
+
     /* body 6, link6: forces */
     const int32_t U6_zx = ur5_narrow(ur5_plus(ur5_plus(ur5_plus(ur5_first(wd5_x, s6), w6_x, w6_z), qd_5, ur5_floor(w6_x,
         2)), wd5_z, c6), 0, 36);
@@ -142,6 +149,7 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
     const int32_t n169 = ur5_mul_floor(1161963888, n167, 32);
     const int32_t n170 = ur5_mul_floor(1161963888, U6_zx, 32);
     const int32_t n6_z = ur5_mul(1161963888, ur5_floor(qdd_5, 9) - ur5_floor(n129, 3), 32);
+
     /* body 5, link5: forces */
     const int32_t w5_xy = ur5_mul_floor(w5_x, w5_y, 30);
     const int32_t n178 = wd5_z - w5_xy;
@@ -156,6 +164,7 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
         0, 31);
     const int32_t n5a_y = ur5_narrow(ur5_minus(ur5_minus(ur5_first(4927630, n178), 1356797349, ur5_floor(n129, 1) +
         ur5_floor(w5_xz, 1)), 813037309, n180), 0, 32) + n6_z;
+
     /* body 4, link4: forces */
     const int32_t w4_xy = ur5_mul_floor(w4_x, w4_y, 33);
     const int32_t n226 = wd4_z - w4_xy;
@@ -173,6 +182,7 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
     const int32_t n267 = ur5_narrow(ur5_minus(ur5_plus(ur5_first(1356797349, ur5_floor(w4_xz, 6) - ur5_floor(wd4_y, 6)),
         615954, n226), 937591361, f4_x), 0, 32) + n5_z;
     const int32_t n272 = ur5_narrow(ur5_minus(ur5_first(c4, n250), s4, f4_x), 1, 32);
+
     /* body 3, link3: forces */
     const int32_t n292 = ur5_floor(w3_zz, 2) - ur5_mul_floor(w3_x, w3_x, 35);
     const int32_t f3_x = ur5_narrow(ur5_plus(ur5_plus(ur5_first(s4, ur5_floor(n250, 1)), c4, ur5_floor(f4_x, 1)),
@@ -186,6 +196,7 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
         w3_yz - wd3_x), 842350461, n272), 303480057, w3_xy), 305006918, wd3_z), 1, 32) + n257;
     const int32_t n320 = ur5_narrow(ur5_minus(ur5_first(c3, ur5_mul_floor(1697723290, U3_yx, 32) + n272), s3, f3_x), 1,
         31);
+
     /* body 2, link2: forces */
     const int32_t n337 = ur5_round(qd2_qd2, 3) - ur5_mul(w2_x, w2_x, 36);
     const int32_t n347 = ur5_narrow(ur5_minus(ur5_minus(ur5_minus(ur5_first(c3, n307), s3, n312), 2076702587,
@@ -194,9 +205,11 @@ void ur5_inverse_dynamics(const ur5_q31 q[6], const ur5_q31 qd[6], const ur5_q31
         n304), 373277344, U2_zx), 1497572839, n337), 1, 31);
     const int32_t n356 = ur5_narrow(ur5_minus(ur5_minus(ur5_minus(ur5_plus(ur5_first(1497572839, qd2_w2_y - wd2_x),
         1037877505, a2_y), 1825361101, n320), 371249314, w2_xy), 375305374, qdd_1), 1, 32) + n317;
+
     /* body 1, link1: forces */
     const int32_t n1_z = ur5_narrow(ur5_minus(ur5_minus(ur5_first(10531244, qdd_0), s2, n347), c2, n351), 1, 30);
 
+    /* results */
     tau[0] = n1_z;
     tau[1] = -n356;
     tau[2] = -n317;

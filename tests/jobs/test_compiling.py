@@ -44,9 +44,9 @@ def traced(monkeypatch):
 
     count, usual = [], Job.module
 
-    def module(self, loaded):
+    def module(self, loaded, **options):
         count.append(1)
-        return usual(self, loaded)
+        return usual(self, loaded, **options)
 
     monkeypatch.setattr(Job, "module", module)
     return count

@@ -56,7 +56,9 @@ class FixedCode:
     def lines(self) -> list[str]:
         """The statements of the body, with comments on the steps of the algorithm."""
         writer = FixedWriter(self.prefix, self.fixed, self.made.bounds)
-        lines = [*writer.statements(), *writer.results()]
+        statements = [*writer.statements()]
+        heading = ["/* inputs */"] if statements else []
+        lines = [*heading, *statements, *writer.results()]
         return [part for line in lines for part in (_WRAPPED.wrap(line) or [""])]
 
     @property
@@ -99,7 +101,7 @@ class FixedWriter:
             title = self.fixed.program.sections[index]
             if title != section and step.op not in ("input", "angle input"):
                 section = title
-                yield f"/* {comment(title)} */"
+                yield from ("", f"/* {comment(title)} */")
             integer = "uint32_t" if step.op.startswith("angle") else "int32_t"
             yield f"const {integer} {name} = {_bare(text)};"
             self.texts[step.row] = name
@@ -188,7 +190,7 @@ class FixedWriter:
     def results(self) -> Iterator[str]:
         """The statements that write the outputs."""
         kind = self.fixed.kind
-        yield ""
+        yield from ("", "/* results */")
         for out in self.fixed.program.outputs:
             for k, ref in enumerate(out.refs):
                 text = "0"
