@@ -1,9 +1,9 @@
 """Friction that depends on the load of a joint, in closed form.
 
 The load x of a joint is the force that it transmits, M q̈ + C q̇ + g less external wrenches, of its
-coordinate: with those of the joints that follow it and of the rotors that it alone moves. Inverse
-dynamics adds k |x| to it. Forward dynamics solves τ = x + k |x| + other friction for x joint by
-joint, and runs without friction on x."""
+coordinate: with those of the joints and rotors that follow it. Inverse dynamics adds k |x| to it.
+Forward dynamics solves τ = x + k |x| + other friction for x joint by joint, and runs without
+friction on x."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -22,13 +22,13 @@ def depends_on_load(system: CanonicalModel) -> bool:
 
 
 def joint_loads(system: CanonicalModel, forces: Coordinates) -> list[Scalar]:
-    """The load of each body's joint from the forces of all of them, with those of the joints that
-    follow it and of the rotors that it alone moves; zero if no friction depends on it."""
+    """The load of each body's joint from the forces of all of them, with those of the joints and
+    rotors that follow it; zero if no friction depends on it."""
     if not depends_on_load(system):
         return [ZERO] * system.size
     loads = [*forces]
     for k, (drive, leaders) in enumerate(zip(system.coupling.drives, system.leaders, strict=True)):
-        if drive.follows and (len(leaders) == 1 or k + 1 not in system.rotors):
+        if drive.follows:
             for term, i in zip(drive.terms, leaders, strict=True):
                 loads[i - 1] = loads[i - 1] + term.factor * forces[k]
     return loads

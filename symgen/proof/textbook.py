@@ -203,12 +203,10 @@ def load_factor(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
 
 
 def _load(robot: ReferenceModel, i: int, tau: Sequence[Scalar]) -> Scalar:
-    """The load of a joint with those of the joints that follow it and of the rotors that it alone
-    moves."""
+    """The load of a joint with those of the joints and rotors that follow it."""
     own, load = robot.part(i), tau[i - 1]
     for part, force in zip(robot.parts, tau, strict=True):
-        shared = part.spin is not ZERO and len(part.terms) > 1
-        if part.follows and not own.follows and not shared:
+        if part.follows and not own.follows:
             factors = [by for index, _, by in part.terms if index == own.terms[0][0]]
             load = sum((by * force for by in factors), load)
     return load

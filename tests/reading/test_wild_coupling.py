@@ -135,6 +135,19 @@ def test_rotors_of_a_differential_are_felt_where_they_turn(tmp_path, rotors):
         assert np.allclose(found - without, more, rtol=1e-12, atol=1e-16)
 
 
+def test_the_load_of_a_joint_contains_the_rotors_that_it_moves_with_others(tmp_path):
+    """In `symgen identify`, too, it is the force of the coordinate."""
+    path = tmp_path / "drives.toml"
+    path.write_text(
+        ROTORS + "".join(f"[joints.{x}]\nload = 0.2\n" for x in differential().model.joint_names)
+    )
+    model = differential(actuators=path).model
+    x = {"q": [0.4, 0.2], "qd": [0.03, 0.05], "qdd": [1.0, 2.0]}
+    bare = run(ParametricModel(model), "inverse_dynamics", x)["tau"]
+    found = run(ParametricModel(model, friction=("load",)), "inverse_dynamics", x)["tau"]
+    assert np.allclose(found, bare + 0.2 * np.abs(bare), rtol=1e-12)
+
+
 MOTOR_FRICTION = """
 [motors.left_motor]
 viscous = 2e-3
