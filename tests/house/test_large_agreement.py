@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("pinocchio")
+pytest.importorskip("casadi")
 
 from benchmarks.figures.values import results
 from benchmarks.large_agreement import TOLERANCE, Robot, against_laws, against_pinocchio
