@@ -2,6 +2,7 @@
 ``templates/c/bodies``."""
 
 import re
+from collections.abc import Callable
 from functools import lru_cache, partial
 from math import prod
 from typing import Any, Final
@@ -69,13 +70,18 @@ SPILLED: Final = 24
 """Vectors of eight numbers that compilers keep on the stack beside arrays, by trial."""
 
 
-def stack_bytes(module: Module, shared: dict[str, Any], text: str) -> int:
+def static_functions(module: Module, shared: dict[str, Any]) -> dict[str, str]:
+    """The bodies of the static functions of the private header, by name."""
+    return dict(HELPER.findall(body_files(module, shared)[f"{module.name}_bodies.h"]))
+
+
+def stack_bytes(module: Module, of_header: Callable[[], dict[str, str]], text: str) -> int:
     """A bound of the bytes of stack of a function by its text, whose arrays are all that grows with
-    the robot: its arrays, those of all static functions that it calls, and `SPILLED`."""
+    the robot: its arrays, those of all static functions that it calls, in the text and `of_header`,
+    and `SPILLED`."""
     bodies = tables(module)
     assert bodies is not None
-    header = body_files(module, shared)[f"{module.name}_bodies.h"]
-    helpers = dict(HELPER.findall(header + text))
+    helpers = of_header() | dict(HELPER.findall(text))
     waiting, called = [HELPER.sub("", text)], set[str]()
     entry = 8 if module[COptions].scalar == "double" else 4
     numbers = SPILLED * bodies.lanes

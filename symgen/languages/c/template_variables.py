@@ -2,10 +2,10 @@
 
 import textwrap
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
-from symgen.languages.c.body_code import quantity_of, stack_bytes, template_of
+from symgen.languages.c.body_code import quantity_of, stack_bytes, static_functions, template_of
 from symgen.languages.c.body_code import tables as body_tables
 from symgen.languages.c.constants import LARGEST_MACROS, information
 from symgen.languages.c.controller_code import controllers
@@ -41,7 +41,8 @@ def shared_variables(module: Module) -> dict[str, Any]:
         "body_template": template_of,
         "loop_quantity": quantity_of,
     }
-    return shared | {"stack_bytes": partial(stack_bytes, module, shared)}
+    of_header = cache(partial(static_functions, module, shared))
+    return shared | {"stack_bytes": partial(stack_bytes, module, of_header)}
 
 
 def variables(module: Module, functions: Sequence[CFunction]) -> dict[str, Any]:
