@@ -19,7 +19,9 @@ from symgen.certified.enclosures import (
     enclosures,
     enclosures_by_lengths,
 )
+from symgen.certified.lengths import ErrorLengths, Lengths
 from symgen.certified.search import largest_results, random_inputs, results
+from symgen.certified.vectors import vector_of, vectors
 from symgen.compiler.evaluate import levels, values_of
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
@@ -184,6 +186,22 @@ def test_rotations_in_a_chain_keep_the_length_of_a_vector():
     exact, computed = (values_of(program, states, kind) for kind in ("double", "float"))
     assert (np.abs(exact) <= found.magnitude + 1e-12).all()
     assert (np.abs(computed - exact) <= found.error + 1e-12).all()
+
+
+@pytest.mark.parametrize("errors", [(1e-3, 0.0), (0.0, 1e-3), (1e-3, 1e-3)])
+def test_errors_of_both_sines_of_a_rotated_component_are_bounded(errors):
+    """The vector (x cos a, x sin a) is off by as much as both sines together, times x."""
+    program = Program()
+    angle, x = program.input("a", (1,))[0], program.input("x", (1,))[0]
+    pair = [angle.applied("cos") * x, angle.applied("sin") * x]
+    program.output("v", (2,), pair)
+    found = vectors(program)
+    rows = levels(program).of(program.outputs[0].refs)[1].tolist()
+    sizes, off, own = (np.full((len(found.ops), 1), value) for value in (1.0, 0.0, 0.0))
+    for op, row, error in zip(("cos", "sin"), rows, errors, strict=True):
+        off[found.ops.index(op)] = off[row] = error
+    (length,) = ErrorLengths(Lengths(found, sizes), off, own, (0.0, 0.0)).of(vector_of(*rows))
+    assert np.hypot(*errors) <= length <= 1.001 * np.hypot(*errors)
 
 
 def exact_values(program, inputs):
