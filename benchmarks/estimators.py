@@ -30,7 +30,7 @@ from benchmarks.real_logs import (
 )
 from symgen.identification.data.sample_clock import Polled
 from symgen.identification.diagnostics import cutoffs
-from symgen.identification.estimation import iterative, prior_strength
+from symgen.identification.estimation import iterative, priors
 from symgen.identification.estimation.iterative import IterativeEstimator
 from symgen.identification.estimation.log_reducer import LogReducer
 from symgen.identification.estimation.run import solved
@@ -106,7 +106,7 @@ VARIANTS: Final = {
     "a prior against naive variances": Variant(
         replaced=(
             (iterative, "inflation", _constant(1.0)),
-            (prior_strength, "inflation", _constant(1.0)),
+            (priors, "inflation", _constant(1.0)),
         )
     ),
     "time stamps as they are recorded": _of(Polled, "of", staticmethod(_constant(None))),

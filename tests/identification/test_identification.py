@@ -8,9 +8,9 @@ import pytest
 from benchmarks.simulated_logs import Motion, Sensors, simulated, write
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.iterative import IterativeEstimator
+from symgen.identification.estimation.priors import Prior
 from symgen.identification.estimation.result import ExcitationError
 from symgen.identification.estimation.run import identify
-from symgen.identification.estimation.standard_parameters import Prior
 from symgen.identification.estimation.triangular_factors import factored, triangle
 from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
 from symgen.identification.model.drive_columns import Rates

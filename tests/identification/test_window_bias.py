@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import write
+from symgen.identification.estimation.priors import Prior
 from symgen.identification.estimation.run import identify
-from symgen.identification.estimation.standard_parameters import Prior
 from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.settings import Settings
 from tests.support.term_logs import RECIPE, log

@@ -12,21 +12,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.identification.estimation.huber_loss import LIMIT, RobustEquations
-from symgen.identification.estimation.prior_strength import select_prior_strength
-from symgen.identification.estimation.robust_errors import (
-    inflation,
-    robust_errors,
-    solve_with_prior,
+from symgen.identification.estimation.priors import (
+    Prior,
+    select_prior_strength,
+    with_neutral_prior,
 )
 from symgen.identification.estimation.shape_search import ShapeSearch
-from symgen.identification.estimation.standard_parameters import Prior
 from symgen.identification.estimation.triangular_factors import Batches, TriangularFactors, combined
-from symgen.identification.estimation.uniform_rods import with_neutral_prior
 from symgen.identification.estimation.weighted_solve import (
     GaussianPrior,
     TriangularSystem,
+    inflation,
     regularizer,
+    robust_errors,
+    solve_with_prior,
 )
 from symgen.identification.model.drive_columns import (
     DriveUnknowns,
@@ -34,7 +33,7 @@ from symgen.identification.model.drive_columns import (
     candidates,
     presliding_states,
 )
-from symgen.identification.model.equations import Equations
+from symgen.identification.model.equations import Equations, ResidualLimits
 from symgen.identification.model.estimate import Solution
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.separable import inseparable
@@ -44,6 +43,9 @@ from symgen.numbers.types import Numbers
 ROBUST_PASSES: Final = 2
 """Passes that limit outliers: with 0.5 % of the forces 10 or 30 root mean squares off, more change
 no prediction."""
+OUTLIER: Final = 3.0
+"""Standard deviations of the residual beyond which a measurement is an outlier: of normal noise 0.3
+% of the rows are, so that a log without outliers loses nothing."""
 MIN_BATCHES: Final = 10
 """Parts of a log that cross-validation of the prior needs: two in each fold."""
 MAX_PER_LOAD: Final = 0.9
@@ -231,11 +233,11 @@ class IterativeEstimator:
     ) -> FittedSystem:
         """A pass over the log; with an estimate `before`, outliers are limited about it."""
         plain = self.problem.equations(drives)
-        used: Equations = plain
+        used = plain
         if before is not None:
             values, rows = before.solution.values, before.rows
-            limits = np.array([LIMIT * rows.residual(j, values) for j in rows.channels])
-            used = RobustEquations(plain, values, limits)
+            limits = np.array([OUTLIER * rows.residual(j, values) for j in rows.channels])
+            used = replace(plain, limits=ResidualLimits(values, limits))
         reduction = self.reduce(used, plain, stage)
         count = len(drives.columns) if drives else 0
         size, total = len(self.problem.mapping) + count, combined(reduction.trained)

@@ -12,7 +12,6 @@ import numpy as np
 from symgen.identification.data.dataset import Reading, reading
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.diagnostics.diagnose import diagnosed
-from symgen.identification.estimation.huber_loss import RobustEquations
 from symgen.identification.estimation.log_reducer import BATCHES, LogReducer
 from symgen.identification.estimation.own_columns import OwnColumns, offset_columns
 from symgen.identification.estimation.triangular_factors import (
@@ -126,8 +125,9 @@ def reduced_group(task: GroupTask) -> ReducedGroup:
     rows, held_out, found, of_rows = [], [], [], []
     for k, look in enumerate(looks):
         used = equations
-        if isinstance(equations, RobustEquations):
-            used = replace(equations, values=before[k].values(drives, equations.values))
+        if limits := equations.limits:
+            values = before[k].values(drives, limits.values)
+            used = replace(equations, limits=replace(limits, values=values))
         factored = reducer(fleet, look).reduced(used, plain, "")
         total = combined(factored.trained)
         assert total is not None and factored.rows is not None

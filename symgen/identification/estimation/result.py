@@ -7,16 +7,19 @@ import numpy as np
 
 from symgen.advice import use_prior
 from symgen.errors import SymgenError
+from symgen.identification.data.dataset import Reading
+from symgen.identification.data.differentiation import ORDER, Derivation
 from symgen.identification.data.log_file import Log
+from symgen.identification.diagnostics.cutoffs import rows_of_blocks
 from symgen.identification.estimation.iterative import FittedSystem
-from symgen.identification.estimation.standard_parameters import Prior
-from symgen.identification.estimation.uniform_rods import with_neutral_prior
+from symgen.identification.estimation.priors import Prior, with_neutral_prior
 from symgen.identification.estimation.weighted_solve import (
     Excitation,
     TriangularSystem,
     excitation,
     scaled_condition,
 )
+from symgen.identification.model.equations import LinearEquations
 from symgen.identification.model.estimate import Channel, Estimate, Solution, unidentified
 from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.problem import Problem
@@ -144,3 +147,53 @@ def _validated(
     if after is None:
         return 0, None, None
     return after.rows(j), after.measured(j), after.residual(j, values)
+
+
+# -- bias of the windows ---------------------------------------------------------------------------
+
+
+WIDER: Final = 1.5
+"""A window by that of the fit."""
+
+
+def window_bias(reading: Reading, fit: FittedSystem, count: int) -> Numbers | None:
+    """The errors of the values (p) by the windows of derivatives, beside noise, from some blocks
+    evenly over the log; `count` equations are one of the fit. None where there are no windows.
+
+    A polynomial of order 4 about the middle of a window of length h leaves out what changes faster:
+    velocities and accelerations of smooth motion are off by terms in h⁴ (positions by h⁶), which do
+    not become less with more rows. A wider window shows how large they are (Richardson 1911): with
+    regressors Y of the windows and Y' of windows r times as wide, Y is off by (Y' - Y) / (r⁴ - 1),
+    and least squares by -(YᵀWY)⁻¹ YᵀW (Y' - Y) β / (r⁴ - 1)."""
+    narrow = reading.derivation
+    if narrow is None:
+        return None
+    wide = Derivation.of_cutoff(narrow.cutoff / WIDER, narrow.step, narrow.even)
+    solution, rows = fit.solution, 0
+    right = np.zeros(len(solution.values))
+    for block in rows_of_blocks(reading, wide.half):
+        pairs = [_equations(reading, fit, derivation, block, wide) for derivation in (narrow, wide)]
+        used = pairs[0].used & pairs[1].used
+        near, far = (replace(linear, used=used).means(count) for linear in pairs)
+        off = (far.regressor - near.regressor) @ solution.values
+        off *= near.used / np.square(solution.deviations)
+        right += np.einsum("ncp,nc->p", near.regressor, off)
+        rows += int(used.sum())
+    if not rows:
+        return None
+    total = sum(fit.rows.rows(j) for j in fit.rows.channels)
+    right *= total / rows / solution.inflation / ((wide.reach / narrow.reach) ** ORDER - 1)
+    half = np.linalg.solve(solution.factor.T, right)
+    return np.asarray(-np.linalg.solve(solution.factor, half))
+
+
+def _equations(
+    reading: Reading, fit: FittedSystem, derivation: Derivation, block: Numbers, wide: Derivation
+) -> LinearEquations:
+    """The equations of a block with some windows, at the rows that the widest ones leave."""
+    samples, lost = (
+        replace(reading, derivation=derivation).samples(block),
+        wide.half - derivation.half,
+    )
+    inner = samples.part(slice(lost, len(samples) - lost))
+    return fit.equations.equations(inner)

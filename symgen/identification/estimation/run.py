@@ -20,12 +20,16 @@ from symgen.identification.estimation.result import (
     ExcitationError,
     estimate,
     prior_of,
+    window_bias,
     with_bias,
 )
-from symgen.identification.estimation.several_logs import LogsReducer, unlike
-from symgen.identification.estimation.several_robots import friction_ratios, of_robot
+from symgen.identification.estimation.several_logs import (
+    LogsReducer,
+    friction_ratios,
+    of_robot,
+    unlike,
+)
 from symgen.identification.estimation.weighted_solve import TriangularSystem
-from symgen.identification.estimation.window_bias import window_bias
 from symgen.identification.estimation.workers import engine
 from symgen.identification.model.drive_columns import Rates
 from symgen.identification.model.equations import Equations

@@ -15,7 +15,6 @@ import numpy as np
 
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
-from symgen.identification.estimation.huber_loss import RobustEquations
 from symgen.identification.estimation.iterative import FactoredEquations
 from symgen.identification.estimation.log_groups import (
     FirstLook,
@@ -29,10 +28,16 @@ from symgen.identification.estimation.log_groups import (
 )
 from symgen.identification.estimation.log_reducer import LogReducer, Progress
 from symgen.identification.estimation.own_columns import OwnColumns, friction_columns, means
-from symgen.identification.estimation.triangular_factors import TriangularFactors, combined
+from symgen.identification.estimation.triangular_factors import (
+    TriangularFactors,
+    combined,
+    triangle,
+)
+from symgen.identification.estimation.weighted_solve import TriangularSystem, inflation
 from symgen.identification.estimation.workers import Workers
-from symgen.identification.model.drive_columns import Rates
+from symgen.identification.model.drive_columns import DriveUnknowns, Rates
 from symgen.identification.model.equations import Equations
+from symgen.identification.model.estimate import Channel, Estimate, Solution
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
@@ -134,10 +139,11 @@ class LogsReducer:
 
     def _of_robot(self, name: str, equations: Equations) -> Equations:
         """The equations; robust ones limit residuals about a robot's own friction."""
-        if not isinstance(equations, RobustEquations) or name not in self.friction:
+        limits = equations.limits
+        if limits is None or name not in self.friction:
             return equations
-        values = self.friction[name].values(equations.drives, equations.values)
-        return replace(equations, values=values)
+        values = self.friction[name].values(equations.drives, limits.values)
+        return replace(equations, limits=replace(limits, values=values))
 
     def _told(self, results: Iterable[Any], stage: str) -> Iterator[Any]:
         """The results of the groups, with progress."""
@@ -213,4 +219,60 @@ def joined(
     found = combined([*rows, mean_of_rows])
     return FactoredEquations(
         tuple(trained), found, combined(held_out), mean, own if columns else {}
+    )
+
+
+# -- each robot ------------------------------------------------------------------------------------
+
+
+def friction_ratios(common: Estimate, drives: DriveUnknowns | None, own: OwnColumns) -> Numbers:
+    """The friction of a robot at each channel (c) by the mean of all robots, by least squares over
+    its motion; NaN where there is none."""
+    narrow, values = own.only(drives.columns if drives else ()), own.values(drives, common.values)
+    ratios = np.full(len(common.channels), np.nan)
+    for channel, columns in narrow.columns.items():
+        mean = narrow.products[channel] @ common.values[[*columns]]
+        if size := float(mean @ common.values[[*columns]]):
+            ratios[channel] = mean @ values[[*columns]] / size
+    return ratios
+
+
+def of_robot(
+    common: Estimate,
+    drives: DriveUnknowns | None,
+    own: OwnColumns,
+    system: TriangularSystem,
+    logs: Sequence[LogFit],
+) -> Estimate:
+    """The estimate of a robot from that of all robots, whose friction is the mean. `logs` are those
+    of the robot, and its offsets are their mean. Standard errors contain those of the bodies; the
+    variance of own residuals is raised by that of correlated ones (`inflation`)."""
+    rows = np.array([log.rows for log in logs])
+    residual, measured = (
+        np.sqrt(rows @ np.square([getattr(log, name) for log in logs]) / rows.sum()).tolist()
+        for name in ("residual", "measured")
+    )
+    channels = tuple(
+        Channel(c.name, c.unit, int(rows.sum()), c.deviation, whole, left)
+        for c, whole, left in zip(common.channels, measured, residual, strict=True)
+    )
+    deviations = tuple(channel.deviation for channel in common.channels)
+    spread = inflation(system, Solution(common.values, common.factor, deviations))
+    variances = {j: spread * deviation**2 for j, deviation in enumerate(deviations)}
+    covariance = own.only(drives.columns if drives else ()).covariance(common.covariance, variances)
+    values = own.values(drives, common.values)
+    if drives is not None:
+        first, offsets = len(common.mapping), np.array([log.offsets for log in logs])
+        for k, column in enumerate(drives.columns, first):
+            channel = int(np.argmax(np.abs(drives.joints.rates[column.joint])))
+            if column.law == "offset":
+                values[k] = rows @ offsets[:, channel] / rows.sum()
+    return replace(
+        common,
+        values=values,
+        factor=triangle(np.linalg.inv(np.linalg.cholesky(covariance))),
+        channels=channels,
+        robust=None,
+        bias=None,
+        shape_errors=None,
     )

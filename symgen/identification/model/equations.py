@@ -6,7 +6,7 @@ channels."""
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,23 +92,25 @@ class LinearEquations:
         return LinearEquations(rows / roots[:, :, None], measured / roots, np.asarray(counts > 0))
 
 
-class Equations(Protocol):
-    """Makes equations from samples."""
+@dataclass(frozen=True)
+class ResidualLimits:
+    """A robust loss (Huber 1964) by modified residuals: a measurement that is further from the
+    prediction by `values` (p) than `limits` (c) counts as if it were at the limit (Huber, Robust
+    Statistics, 1981, ch. 7). Equations stay linear in the parameters, so rows can be averaged and
+    reduced as before."""
 
-    @property
-    def supports(self) -> Supports:
-        """The columns that each channel depends on."""
+    values: Numbers
+    limits: Numbers
 
-    @property
-    def drives(self) -> DriveUnknowns | None:
-        """The unknowns of the last columns."""
-
-    def equations(self, samples: Samples) -> LinearEquations:
-        """The equations of some samples."""
+    def applied(self, linear: LinearEquations) -> LinearEquations:
+        """The equations with limited residuals."""
+        predicted = linear.regressor @ self.values
+        residual = np.clip(linear.measured - predicted, -self.limits, self.limits)
+        return replace(linear, measured=predicted + residual)
 
 
 @dataclass(frozen=True)
-class ForceEquations:
+class Equations:
     """The regressors of joint forces, of wrenches at joints or of both at each sample, then the
     columns of the drives, which act on joint forces. The first `forces` channels are joint forces;
     `columns` are those of the kernels that are parameters, all where it is None."""
@@ -117,6 +119,8 @@ class ForceEquations:
     forces: int
     columns: tuple[int, ...] | None = None
     drives: DriveUnknowns | None = None
+    limits: ResidualLimits | None = None
+    """Limits of the residuals, if outliers are to be limited."""
 
     @property
     def joint_kernel(self) -> Kernel | None:
@@ -132,7 +136,11 @@ class ForceEquations:
         return tuple(tuple(np.flatnonzero(row).tolist()) for row in rows)
 
     def equations(self, samples: Samples) -> LinearEquations:
-        """The regressors at each sample."""
+        """The equations at each sample."""
+        linear = self._linear(samples)
+        return linear if self.limits is None else self.limits.applied(linear)
+
+    def _linear(self, samples: Samples) -> LinearEquations:
         states, n = (samples.q, samples.qd, samples.qdd), self.forces
         regressor = self._parameters([kernel(*states) for kernel in self.kernels], 1)
         if self.drives is None:

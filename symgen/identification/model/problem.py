@@ -10,7 +10,7 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.data.column_map import NeededColumns, Sensed
 from symgen.identification.model.drive_columns import DEFAULT_LAWS, DriveUnknowns, Joints
-from symgen.identification.model.equations import ForceEquations, Kernel, kernel
+from symgen.identification.model.equations import Equations, Kernel, kernel
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.separable import random_states
 from symgen.identification.model.settings import Settings
@@ -45,7 +45,7 @@ class Problem:
     known: Mapping[str, float]
     channels: tuple[tuple[str, str], ...]
     wanted: NeededColumns
-    equations: Callable[[DriveUnknowns | None], ForceEquations]
+    equations: Callable[[DriveUnknowns | None], Equations]
 
 
 def problem(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
@@ -138,7 +138,7 @@ def _joint_forces(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
         _coefficients(model, (*FRICTION, *SPRINGS)),
         tuple(zip(forces.names, forces.units, strict=True)),
         replace(wanted, sensors=(forces,)),
-        lambda drives: ForceEquations(kernels, len(forces.names), None, drives),
+        lambda drives: Equations(kernels, len(forces.names), None, drives),
     )
 
 
@@ -180,7 +180,7 @@ def _wrenches(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
         mapping=mapping,
         channels=measured,
         wanted=replace(problem.wanted, sensors=felt),
-        equations=lambda drives: ForceEquations(kernels, count, columns, drives),
+        equations=lambda drives: Equations(kernels, count, columns, drives),
     )
 
 
