@@ -29,21 +29,21 @@ from benchmarks.compared_fmu import FMU_RUNNER
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.languages import LANGUAGES
+from symgen.languages.backends.casadi import external, graphs
+from symgen.languages.backends.cpp import CPP_RUNNER
+from symgen.languages.backends.cuda import HOST
+from symgen.languages.backends.javascript import JAVASCRIPT_RUNNER
+from symgen.languages.backends.jax import native, pure
+from symgen.languages.backends.matlab import FUNCTIONS, GATEWAY
+from symgen.languages.backends.rust import RUST_RUNNER
+from symgen.languages.backends.torch import files as torch_files
+from symgen.languages.backends.torch import operators
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
 from symgen.languages.c.fmu import FUNCTION
-from symgen.languages.casadi.backend import external, graphs
-from symgen.languages.cpp.backend import CPP_RUNNER
-from symgen.languages.cuda.backend import HOST
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.external_runner import ExternalRunner, Outputs, RunnerError, package_runner
-from symgen.languages.javascript.backend import JAVASCRIPT_RUNNER
-from symgen.languages.jax.backend import native, pure
-from symgen.languages.matlab.backend import FUNCTIONS, GATEWAY
 from symgen.languages.module import Module
-from symgen.languages.rust.backend import RUST_RUNNER
-from symgen.languages.torch.backend import files as torch_files
-from symgen.languages.torch.backend import operators
 from symgen.languages.verification import Arrays, VerificationTarget, error_ratio, inputs
 from symgen.native.compiler import workspace
 from symgen.numbers.types import AnyArray
@@ -121,8 +121,7 @@ WAYS: Final = {
 OF_PLUGINS: Final = {
     language.name: Way(language.name, language.name, fixed(backend.RUNNER))
     for language in LANGUAGES.values()
-    if language.package
-    and hasattr(backend := import_module(f"{language.package}.backend"), "RUNNER")
+    if language.backend and hasattr(backend := import_module(language.backend), "RUNNER")
 }
 """The languages of other distributions."""
 

@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
+from symgen.languages import JAVASCRIPT
 from symgen.languages.describe import descriptions
-from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.module import Module
 from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.inertia import pseudo_inertia_matrix

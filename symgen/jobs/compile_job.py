@@ -10,11 +10,11 @@ from typing import Any
 
 from symgen.jobs.generating import check_effects
 from symgen.jobs.job import Job
+from symgen.languages.backends.python_extension import SOURCE, compiled_files, extension
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import COMPILE, with_performance_defaults
 from symgen.languages.module import Module
-from symgen.languages.python.extension_source import SOURCE, compiled_files, extension
 from symgen.native.compiler import EXACT, FAST, NATIVE, SAME, CompilerError, workspace
 from symgen.native.library import extension_module, include, missing_headers
 from symgen.native.store import Compiled, Store, digest, module_name

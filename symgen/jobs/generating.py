@@ -11,8 +11,7 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
-from symgen.languages import DEFAULT, LANGUAGES, known_languages, module_files
-from symgen.languages.c import C
+from symgen.languages import DEFAULT, LANGUAGES, C, known_languages, module_files
 from symgen.languages.c.options import PRODUCTS, COptions
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of

@@ -21,12 +21,18 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import Mark, OutputFile, publish
 from symgen.languages import module_files
+from symgen.languages.backends.python import comment
+from symgen.languages.backends.python_extension import (
+    SOURCE,
+    bound,
+    compiled_files,
+    extension,
+    stub,
+)
 from symgen.languages.c.options import BUILD, Release, with_performance_defaults
 from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import tables
 from symgen.languages.module import Module
-from symgen.languages.python.backend import comment
-from symgen.languages.python.extension_source import SOURCE, bound, compiled_files, extension, stub
 from symgen.native.compiler import NATIVE, PORTABLE_EXACT, PORTABLE_FAST, platform
 from symgen.native.library import extension_module
 from symgen.native.store import SUFFIX

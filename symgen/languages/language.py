@@ -26,11 +26,8 @@ def any_functions(options: Any, functions: Sequence[Function]) -> None:
 
 @dataclass(frozen=True)
 class Language:
-    """A target language: a row of `symgen.languages.LANGUAGES`.
-
-    The module `backend` in the package of the language is imported when it is needed. Its function
-    ``files(module)`` returns the files of a module, name to text, and ``checks(target, progress)``
-    yields the checks of the files in a folder. Raises ValueError for a row that cannot work."""
+    """A target language: a row of `symgen.languages.LANGUAGES`. Raises ValueError for a row that
+    cannot work."""
 
     name: str
     summary: str
@@ -50,43 +47,45 @@ class Language:
     """Its group of options (`symgen.options.group`), None if it has none."""
     refuse: Callable[[Any, Sequence[Function]], None] = any_functions
     """Raises OptionError for functions that it does not support with its options."""
-    checker: str = "backend"
-    """The module in the folder of the language that has `checks`, if it is not `backend`."""
+    backend: str = ""
+    """The module with ``files(module)``, the files, name to text, and ``checks(target, progress)``,
+    the checks of the files in a folder. It is imported when it is needed. If it is empty, it is
+    ``symgen.languages.backends.NAME``; a language of another distribution has another one."""
+    checker: str = ""
+    """The module with ``checks``, if it is not `backend`."""
     reporter: str = ""
     """The module with ``report(module, texts)``, which returns a report on the cost of the
     functions, with the digests of the files in all languages. Empty if the language has no
     report."""
-    package: str = ""
-    """The package that has `backend`, such as ``symgen_lua`` for a language of another
-    distribution; ``symgen.languages.NAME`` if it is empty."""
 
     def __post_init__(self) -> None:
         if "{name}" not in self.main:
             raise ValueError(f"{self.name}: main has no {{name}}: {self.main}")
-        for file in filter(None, ("backend", self.checker, self.reporter)):
-            if not _exists(self._path(file)):
-                raise ValueError(f"{self.name}: no module {self._path(file)}")
+        for module in filter(None, (self._backend, self.checker, self.reporter)):
+            if not _exists(module):
+                raise ValueError(f"{self.name}: no module {module}")
 
-    def _path(self, file: str) -> str:
-        return f"{self.package or f'symgen.languages.{self.name}'}.{file}"
+    @property
+    def _backend(self) -> str:
+        return self.backend or f"symgen.languages.backends.{self.name}"
 
     def files(self, module: Module) -> dict[str, str]:
         """The files of a module, name to text. Raises SymgenError."""
-        texts: dict[str, str] = import_module(self._path("backend")).files(module)
+        texts: dict[str, str] = import_module(self._backend).files(module)
         return texts
 
     def report(self, module: Module, texts: Mapping[str, str]) -> dict[str, str]:
         """The file of the report, name to text; empty for a language without a report."""
         if not self.reporter:
             return {}
-        report = import_module(self._path(self.reporter)).report(module, texts)
+        report = import_module(self.reporter).report(module, texts)
         return {f"{module.name}_report.json": report}
 
     def checks(
         self, target: "VerificationTarget", progress: Callable[[str], None]
     ) -> Iterator["Check"]:
         """The checks of its files in a folder, one by one; `progress` is called with each step."""
-        yield from import_module(self._path(self.checker)).checks(target, progress)
+        yield from import_module(self.checker or self._backend).checks(target, progress)
 
 
 PLUGINS: Final = "symgen.languages"

@@ -43,10 +43,8 @@ def test_packages_are_in_their_order():
 
 
 def test_the_map_has_every_language():
-    folders = re.findall(r"(\w+)/", MAP["symgen/languages/"])
-    assert folders == [*LANGUAGES], (
-        "CONTRIBUTING.md, Map: list the folders of LANGUAGES in its order"
-    )
+    names = [word for word in re.findall(r"\w+", MAP["symgen/languages/"]) if word in LANGUAGES]
+    assert names == [*LANGUAGES], "CONTRIBUTING.md, Map: list LANGUAGES in their order"
 
 
 def found(path):

@@ -10,7 +10,7 @@ import pytest
 from symgen import render
 from tests.support.tools import invoke, robot_file
 
-LATE = ("sympy", "mpmath", "pandas", "matplotlib", "symgen.languages.matlab.backend")
+LATE = ("sympy", "mpmath", "pandas", "matplotlib", "symgen.languages.backends.matlab")
 CODE = f"""
 import sys, json
 sys.argv = ["symgen", "generate", {robot_file("pendulum")!r}, "-o", sys.argv[1]]

@@ -18,12 +18,12 @@ from benchmarks.cuda import PROGRAM, case
 from benchmarks.cuda import main as benchmark
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
+from symgen.languages.backends.cuda import cuda_functions, resources
+from symgen.languages.backends.cuda_phases import MAX_LIVE_REGISTERS
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import ROBOT_INPUTS
 from symgen.languages.c.work_array import live_counts
-from symgen.languages.cuda.backend import cuda_functions, resources
-from symgen.languages.cuda.phases import MAX_LIVE_REGISTERS
 from symgen.languages.describe import descriptions
 from symgen.native.compiler import EXACT
 from tests.support.tools import SIMPLE, generated, invoke, robot_file, verified
@@ -134,7 +134,7 @@ def test_the_host_build_has_the_bits_of_c(name, tmp_path):
 @pytest.fixture
 def no_nvcc(monkeypatch):
     """As where only a C++ compiler is installed."""
-    checks = import_module("symgen.languages.cuda.backend")
+    checks = import_module("symgen.languages.backends.cuda")
     monkeypatch.setattr(checks, "NVCC", ("no-such-nvcc",))
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from symgen.languages.backends.python_extension import SOURCE, compiled_files, extension
 from symgen.languages.c.backend import code_files
-from symgen.languages.python.extension_source import SOURCE, compiled_files, extension
 from symgen.native.compiler import SAME
 from symgen.native.library import extension_module
 from tests.support.extensions import VARIANTS, made, same, states

@@ -6,12 +6,12 @@ import shutil
 import numpy as np
 import pytest
 
+from symgen.languages.backends.casadi import external
+from symgen.languages.backends.cpp import CPP_RUNNER
+from symgen.languages.backends.rust import RUST_RUNNER
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
-from symgen.languages.casadi.backend import external
-from symgen.languages.cpp.backend import CPP_RUNNER
 from symgen.languages.describe import descriptions
-from symgen.languages.rust.backend import RUST_RUNNER
 from symgen.languages.verification import VerificationTarget, inputs
 from symgen.numbers.operations import OPS
 from tests.support.tools import generated

@@ -10,5 +10,5 @@ LANGUAGE = Language(
     main="{name}_math.py",
     keywords=frozenset(kwlist),
     taken=frozenset({"math", "sign"}),
-    package="symgen_mathpy",
+    backend="symgen_mathpy.backend",
 )

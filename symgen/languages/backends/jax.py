@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+from symgen.languages.backends.python import BACKEND as PYTHON
+from symgen.languages.backends.python import package_files, python_tuple
+from symgen.languages.backends.python_extension import states_files
 from symgen.languages.c.options import with_performance_defaults
 from symgen.languages.describe import (
     FunctionDescription,
@@ -15,9 +18,6 @@ from symgen.languages.describe import (
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
-from symgen.languages.python.backend import BACKEND as PYTHON
-from symgen.languages.python.backend import package_files, python_tuple
-from symgen.languages.python.extension_source import states_files
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.languages.writer import Block, CodeLine, FunctionBody, Step, blocks
 from symgen.render import render

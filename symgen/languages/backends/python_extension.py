@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.passes import counts
+from symgen.languages.backends.python import comment
 from symgen.languages.c.backend import code_files, functions
 from symgen.languages.c.calls import sources
 from symgen.languages.c.options import COptions
@@ -15,7 +16,6 @@ from symgen.languages.c.simd import BatchFunction, batch_functions, width
 from symgen.languages.c.syntax import string
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
-from symgen.languages.python.backend import comment
 from symgen.render import render
 
 SOURCE: Final = "_native.c"

@@ -7,18 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.languages.backends.casadi_externals import externals, shape_of
+from symgen.languages.backends.python import BACKEND as PYTHON
+from symgen.languages.backends.python import package_files
 from symgen.languages.c.constants import LARGEST_MACROS
 from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import comment as c_comment
 from symgen.languages.c.syntax import literal, string
-from symgen.languages.casadi.external import shape_of
-from symgen.languages.casadi.external_derivatives import externals
 from symgen.languages.dialect import call, functions
 from symgen.languages.external_runner import ExternalRunner, Outputs, RunnerError, package_runner
 from symgen.languages.module import Module
-from symgen.languages.python.backend import BACKEND as PYTHON
-from symgen.languages.python.backend import package_files
 from symgen.languages.verification import (
     Arrays,
     Check,

@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.compiler.passes import counts
+from symgen.languages.backends.cuda import kernel_files
+from symgen.languages.backends.python import BACKEND, package_files, python_tuple
+from symgen.languages.backends.python_extension import states_files
 from symgen.languages.c.options import ROBOT_INPUTS, with_performance_defaults
-from symgen.languages.cuda.backend import kernel_files
 from symgen.languages.describe import VECTOR_JACOBIAN, Argument, FunctionDescription, descriptions
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
-from symgen.languages.python.backend import BACKEND, package_files, python_tuple
-from symgen.languages.python.extension_source import states_files
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.render import render
 

@@ -11,6 +11,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from symgen.languages.backends.cpp import FLAGS as CPP
+from symgen.languages.backends.cpp import compiler
+from symgen.languages.backends.cuda_phases import ThreadFunction
 from symgen.languages.c.expressions import LIMITS, ULP, CPrinter, c_printer, rows, steps, table
 from symgen.languages.c.options import COptions
 from symgen.languages.c.simd import many_states, shared_inputs
@@ -26,9 +29,6 @@ from symgen.languages.c.syntax import (
     status_text,
 )
 from symgen.languages.conventions import convention_lines, listed
-from symgen.languages.cpp.backend import FLAGS as CPP
-from symgen.languages.cpp.backend import compiler
-from symgen.languages.cuda.phases import ThreadFunction
 from symgen.languages.describe import Argument, FunctionDescription, descriptions, packed, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.external_runner import (
