@@ -40,7 +40,7 @@ from symgen.languages.backends.torch import files as torch_files
 from symgen.languages.backends.torch import operators
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
-from symgen.languages.c.fmu import FUNCTION
+from symgen.languages.c.glue import FUNCTION
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.external_runner import ExternalRunner, Outputs, RunnerError, package_runner
 from symgen.languages.module import Module

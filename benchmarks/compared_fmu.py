@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from symgen.languages import LANGUAGES
-from symgen.languages.c.fmu import FUNCTION
+from symgen.languages.c.glue import FUNCTION
 from symgen.languages.describe import FunctionDescription
 from symgen.languages.external_runner import ExternalRunner
 from symgen.languages.verification import VerificationTarget

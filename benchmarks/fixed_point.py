@@ -14,9 +14,9 @@ from benchmarks.page_tables import write_table
 from symgen.certified.fixed_functions import is_angle
 from symgen.certified.search import largest_results, results
 from symgen.jobs.job import Job
-from symgen.languages.c.fixed_checks import compiled
+from symgen.languages.c.checks import compile_fixed_point
+from symgen.languages.c.fixed_code import Integers, fixed_codes, kind_of, real_inputs
 from symgen.languages.c.fixed_files import files
-from symgen.languages.c.fixed_states import Integers, fixed_codes, kind_of, real_inputs
 from symgen.languages.certified_bounds import fixed_point
 from symgen.languages.module import Module
 from symgen.numbers.types import Numbers
@@ -65,7 +65,7 @@ def rows(robot: str, quantities: tuple[str, ...], scalar: str, count: int) -> li
     with tempfile.TemporaryDirectory(prefix="symgen-fixed-") as scratch:
         for name, text in files(module).items():
             (Path(scratch) / name).write_text(text, encoding="utf-8")
-        call = compiled(module, Path(scratch))
+        call = compile_fixed_point(module, Path(scratch))
     found = []
     for f, function in zip(fixed_codes(module), module.functions, strict=True):
         rng, bound, scales = np.random.default_rng(0), list[float](), list[float]()

@@ -21,7 +21,7 @@ from firmware.target import COUNTED, SECTIONS, STARTUP
 from firmware.tools import BARE, ROOT, WARNINGS, Refused, emulated, missing, run
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import files
-from symgen.languages.c.fixed_states import drawn, fixed_codes
+from symgen.languages.c.fixed_code import drawn, fixed_codes
 from symgen.languages.c.options import ARM, TARGETS
 from symgen.languages.module import Module
 

@@ -21,9 +21,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from symgen.compiler.copying import Copy
 from symgen.compiler.passes import cached_analysis, counts, live_nodes, operation_counts, use_counts
 from symgen.compiler.program import Index, Program, Value
+from symgen.compiler.transforms import Copy
 from symgen.numbers.operations import OPS
 
 

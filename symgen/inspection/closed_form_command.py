@@ -15,7 +15,7 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import latex_name
 from symgen.mechanics.model import RigidBodyModel
-from symgen.symbolic.grouping_relations import Relation, relations
+from symgen.symbolic.closed_form import Relation, relations
 from symgen.symbolic.symbolic import Symbolic
 from symgen.symbolic.symbolic_tape import as_fraction
 from symgen.symbolic.symbolic_trace import KINDS, SymbolChoice, meanings

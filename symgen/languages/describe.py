@@ -15,9 +15,9 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.controllers import input_units
 from symgen.algorithms.registry import Array, Quantity
 from symgen.algorithms.titles import title
-from symgen.compiler.derivative import vector_jacobian_program
 from symgen.compiler.passes import counts, live_nodes, pivots, used_ops
 from symgen.compiler.program import LoopProgram, Program, Ref
+from symgen.compiler.transforms import vector_jacobian_program
 from symgen.languages import joint_documentation as words
 from symgen.languages.accuracy import Steps
 from symgen.languages.local_names import constants

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import live_nodes, operands
 from symgen.compiler.program import Program, Value
+from symgen.compiler.transforms import pullback
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, pointers
 from symgen.numbers.operations import OPS, Op

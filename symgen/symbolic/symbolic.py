@@ -13,8 +13,7 @@ from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.model import RigidBodyModel
-from symgen.symbolic.closed_form import ClosedForms
-from symgen.symbolic.grouping_relations import Relations, relations
+from symgen.symbolic.closed_form import ClosedForms, Relations, relations
 from symgen.symbolic.symbolic_tape import Number, Replacements, as_float, as_fraction, replacements
 from symgen.symbolic.symbolic_trace import SymbolChoice, SymbolicTrace, trace_symbolically
 from symgen.symbolic.symbols import Meanings, as_latex, with_short_decimals

@@ -29,10 +29,9 @@ from symgen.numbers.scalar import ZERO, Scalar, plain
 from symgen.symbolic.symbolic_tape import SymbolicTape
 from symgen.symbolic.symbols import Meaning, input_meanings, input_symbols, symbol
 from symgen.text import cited, shown
-from symgen.tracing.function import read_by_option
+from symgen.tracing.function import outputs, read_by_option
 from symgen.tracing.request import of_robot
 from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
-from symgen.tracing.running import outputs
 from symgen.tracing.singular import check_defined
 
 KINDS: Final = ("masses", "lengths")

@@ -15,8 +15,7 @@ from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links, moving_joints
 from symgen.text import cited, repeated, shown
-from symgen.tracing.fluid_support import check_fluid
-from symgen.tracing.request import FunctionRequest, check_axes, check_support, known_links
+from symgen.tracing.request import FunctionRequest, check_fluid, check_support, known_links
 from symgen.tracing.request import thrusters as thrusters_of
 from symgen.tracing.robot import ParametricModel, check_coefficients
 
@@ -223,7 +222,6 @@ class FunctionOptions:
         names=_formulations,
         parted="=",
     )
-
     optimize: str | None = option(
         "--optimize",
         "AIM",
@@ -241,7 +239,6 @@ class FunctionOptions:
             x for text in self.quantities or CORE for x in (QUANTITIES if text == EVERY else [text])
         ]
         functions = [FunctionRequest.parse(text) for text in (*texts, *self._controllers(texts))]
-        check_axes(self.wrench_axes, self.external_wrench)
         self._check_wrenches(functions)
         quantities = [q for function in functions for q in function.quantities]
         check_support(at_runtime(self.friction)[1], quantities)
@@ -254,7 +251,10 @@ class FunctionOptions:
         return functions
 
     def _check_wrenches(self, functions: Collection[FunctionRequest]) -> None:
-        """Raises OptionError for a controller without an input for external wrenches."""
+        """Raises OptionError for root axes without wrenches, and for a controller without an input
+        for external wrenches."""
+        if self.wrench_axes == "root" and not self.external_wrench:
+            raise OptionError("--wrench-axes root has no effect without --external-wrench LINK")
         quantities = [q for function in functions for q in function.quantities]
         deaf = [
             q.name

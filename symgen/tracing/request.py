@@ -215,12 +215,6 @@ def known_links(model: RigidBodyModel, names: Collection[str], flag: str) -> tup
     return tuple(names)
 
 
-def check_axes(axes: str, wrenches: Sequence[str]) -> None:
-    """Refuses root axes without wrenches. Raises OptionError."""
-    if axes == "root" and not wrenches:
-        raise OptionError("--wrench-axes root has no effect without --external-wrench LINK")
-
-
 def check_support(laws: Sequence[str], quantities: Sequence[Quantity]) -> None:
     """Raises OptionError for a quantity that does not support a law of friction."""
     for law in (law for law in laws if law in LAWS):
@@ -232,3 +226,19 @@ def check_support(laws: Sequence[str], quantities: Sequence[Quantity]) -> None:
                 f"--friction {law}: {missing[0].name} does not support it (see symgen docs "
                 "friction); remove one of them"
             )
+
+
+def check_fluid(model: RigidBodyModel, fluid: bool, friction: Sequence[str]) -> None:
+    """Raises OptionError for ``--fluid`` without a fluid, with a fluid whose forces are not
+    supported, or with friction by load."""
+    around = [x for body in model.bodies for link in body.links for x in link.fluids]
+    trouble = next((x.trouble for x in around if x.trouble), "")
+    if fluid and trouble:
+        raise OptionError(f"--fluid: {trouble}")
+    if fluid and not around:
+        raise OptionError(
+            "--fluid: no moving link of this robot has a fluid around it; add <fluid_added_mass>, "
+            "a plugin of Gazebo or [links.NAME] in the file of --actuators"
+        )
+    if fluid and {"load", "presliding_load"} & {*friction}:
+        raise OptionError("--fluid and --friction load: remove one of them")

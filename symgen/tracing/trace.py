@@ -11,6 +11,7 @@ from itertools import product
 from math import prod
 from typing import Final
 
+from symgen.algorithms.fluids import FORMULATIONS, PARTS, WITHOUT_FORCES
 from symgen.algorithms.registry import INPUTS, Formulation, Quantity
 from symgen.compiler.dump import dump
 from symgen.compiler.objective import Objective
@@ -19,12 +20,10 @@ from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.text import quoted
-from symgen.tracing.fluid_support import with_fluids
-from symgen.tracing.function import Function, traced
+from symgen.tracing.function import Function, Part, traced
 from symgen.tracing.physical_inertia import check_physical_inertia
 from symgen.tracing.request import FunctionRequest, of_robot
 from symgen.tracing.robot import ParametricModel, RegroupedModel
-from symgen.tracing.running import Part
 from symgen.tracing.singular import check_defined
 
 Choice = Mapping[str, str]
@@ -227,6 +226,22 @@ def _chosen(q: Quantity, name: str | None, layout: CanonicalModel) -> Sequence[F
             "it, or choose dependent joints that have one"
         )
     return [f for f in suited if f.closed_loops or not layout.coupling.loops]
+
+
+def with_fluids(
+    q: Quantity, named: Sequence[Formulation], layout: CanonicalModel
+) -> list[Formulation]:
+    """The formulations that contain the forces of the fluids of a robot. Raises OptionError."""
+    if layout.fluids and layout.coupling.loops:
+        raise OptionError("--fluid: robots with closed loops are not supported; cut the loops")
+    titles = ((f, f.name.partition("/")[0]) for f in named)
+    known = FORMULATIONS | WITHOUT_FORCES | PARTS
+    fit = [f for f, title in titles if {title, f"{title}:{q.name.partition(':')[0]}"} & known]
+    if layout.fluids and not fit:
+        raise OptionError(
+            f"--fluid: {q.name} does not support the forces of fluids; remove it or --fluid"
+        )
+    return fit if layout.fluids else [*named]
 
 
 def _on_held_positions(q: Quantity) -> bool:

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from symgen.algorithms.newton_euler import inverse_dynamics
-from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Program
+from symgen.compiler.transforms import pullback
 from symgen.mechanics.parameters import canonical_model
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel

@@ -19,7 +19,7 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
-from symgen.tracing.running import outputs
+from symgen.tracing.function import outputs
 from tests.support.open_tree import OpenTree
 from tests.support.oracles import oracle
 

@@ -14,9 +14,9 @@ from symgen.algorithms.derivatives import (
 )
 from symgen.algorithms.forward_dynamics import forward_dynamics, mass_matrix_inverse
 from symgen.algorithms.newton_euler import inverse_dynamics
-from symgen.compiler.derivative import pullback
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
+from symgen.compiler.transforms import pullback
 from symgen.mechanics.parameters import REGROUPINGS, canonical_model
 from symgen.numbers.operations import cos, sin, tanh
 from symgen.numbers.scalar import ZERO

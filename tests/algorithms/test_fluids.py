@@ -10,9 +10,9 @@ from symgen.algorithms.registry import INPUTS
 from symgen.jobs.job import Job
 from symgen.mechanics.parameters import WHOLE
 from symgen.proof.laws import evaluate_law
-from symgen.tracing.fluid_support import with_fluids
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import Sizes
+from symgen.tracing.trace import with_fluids
 from tests.support.states import close, functions, run
 from tests.support.tools import ROOT, invoke, robot_file
 

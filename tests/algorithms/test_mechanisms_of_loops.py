@@ -16,7 +16,7 @@ import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
-from symgen.tracing.running import outputs
+from symgen.tracing.function import outputs
 from tests.support.loops import delta, engine, four_bar
 from tests.support.open_tree import OpenTree
 from tests.support.oracles import oracle

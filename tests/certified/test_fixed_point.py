@@ -20,9 +20,9 @@ from symgen.certified.search import results
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
-from symgen.languages.c.fixed_checks import compiled
+from symgen.languages.c.checks import compile_fixed_point
+from symgen.languages.c.fixed_code import computed, drawn, fixed_codes, real_inputs
 from symgen.languages.c.fixed_files import files
-from symgen.languages.c.fixed_states import computed, drawn, fixed_codes, real_inputs
 from symgen.languages.certified_bounds import fixed_point
 from tests.support.tools import CC, STRICT_C, invoke, robot_file
 
@@ -91,7 +91,11 @@ def check_states(made, tmp_path):
     for name, text in files(made).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     states = drawn(made, 2000, "test")
-    call, wanted, real = compiled(made, tmp_path), computed(made, states), real_inputs(made, states)
+    call, wanted, real = (
+        compile_fixed_point(made, tmp_path),
+        computed(made, states),
+        real_inputs(made, states),
+    )
     for f, function in zip(fixed_codes(made), made.functions, strict=True):
         found = call(f, states)
         exact = results(function.program, real, "double")

@@ -1,9 +1,9 @@
 """A tape copied to another: the same values, structural zeros and signs of divisors."""
 
-from symgen.compiler.copying import copied
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import pivots
 from symgen.compiler.program import Program
+from symgen.compiler.transforms import copied
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
 from symgen.tracing.request import FunctionRequest

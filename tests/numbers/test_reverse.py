@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Program
+from symgen.compiler.transforms import pullback
 from symgen.numbers.dual import along, tangent, tangents
 from symgen.numbers.operations import cos, sin, sqrt, tanh
 from symgen.numbers.reverse import Record, gradient, noted

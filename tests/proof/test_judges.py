@@ -28,10 +28,9 @@ from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.proof.states import decimals
 from symgen.reading.assemble import load
-from symgen.tracing.function import Function
+from symgen.tracing.function import Function, outputs
 from symgen.tracing.request import FunctionRequest, of_robot
 from symgen.tracing.robot import ParametricModel
-from symgen.tracing.running import outputs
 from symgen.tracing.trace import every_formulation, trace
 from tests.support import every_joint, resisted_joints
 from tests.support.joint_kinds import KINDS

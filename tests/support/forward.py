@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from symgen.compiler.derivative import partials, signed
 from symgen.compiler.passes import upstream
 from symgen.compiler.program import Index, Value
+from symgen.compiler.transforms import partials, signed
 from symgen.numbers.scalar import ZERO, Scalar
 
 

@@ -14,10 +14,9 @@ from itertools import accumulate, product
 from math import prod
 from typing import Any, Final
 
-from symgen.compiler.copying import copied
-from symgen.compiler.derivative import pullback
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Index, Program, Value
+from symgen.compiler.transforms import copied, pullback
 from symgen.languages.c.expressions import c_printer
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.syntax import wrapped

@@ -6,12 +6,12 @@ from typing import Any
 
 from symgen.certified.fixed_types import FIXED
 from symgen.compiler.parallel import parallel_map
-from symgen.languages.c.body_code import body_files, function_in_c
 from symgen.languages.c.constants import selftest_context
 from symgen.languages.c.controller_code import controller_files
 from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.fixed_files import files as fixed_files
 from symgen.languages.c.glue import glue_files
+from symgen.languages.c.loops import body_files, function_in_c
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_files

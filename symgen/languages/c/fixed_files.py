@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from symgen.certified.fixed_functions import is_angle
 from symgen.certified.fixed_sines import fixed_sines
-from symgen.languages.c.fixed_code import FixedCode, FixedWriter
-from symgen.languages.c.fixed_states import (
+from symgen.languages.c.fixed_code import (
+    FixedCode,
+    FixedWriter,
     computed,
     drawn,
     fixed_codes,

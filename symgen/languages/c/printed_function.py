@@ -18,7 +18,6 @@ from symgen.languages.c.syntax import (
     constant,
     declarator,
     join_wrapped,
-    literal,
     with_restrict,
 )
 from symgen.languages.c.work_array import (
@@ -129,7 +128,7 @@ class CFunction:
     printer: CPrinter
     loops: Loops | None = None
     bodies: BodyTables | None = None
-    """The tables of a function that is loops over bodies (`symgen.languages.c.body_code`)."""
+    """The tables of a function that is loops over bodies (`symgen.languages.c.loops`)."""
     known_sizes: "BodySizes | None" = None
     """The sizes of its body, if that was made in another process."""
 
@@ -365,7 +364,3 @@ class CFunction:
         columns = self.loops is not None and self.loops.looped
         body = self.loops.statics[0].body if self.loops is not None and columns else self.body
         return legend(body.names.values(), (a.name for a in self.outputs))
-
-    def number(self, x: float) -> str:
-        """A number of the module's type."""
-        return literal(x, self.c.scalar)

@@ -14,9 +14,8 @@ from symgen.certified.fixed_types import FIXED
 from symgen.compiler.passes import counts, live_nodes, operands
 from symgen.compiler.program import KIND, LoopProgram
 from symgen.languages.c.backend import functions
-from symgen.languages.c.fixed_code import FixedCode
+from symgen.languages.c.fixed_code import FixedCode, fixed_codes
 from symgen.languages.c.fixed_files import scales_data
-from symgen.languages.c.fixed_states import fixed_codes
 from symgen.languages.c.options import ARM, RISCV, TARGETS, COptions, library_functions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.certified_bounds import certificates
