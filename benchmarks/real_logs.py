@@ -11,7 +11,7 @@ forces: the norm of the error by the norm of the force, in percent, by joint."""
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -26,7 +26,7 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.run import Identified, solved
 from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
-from symgen.identification.prediction.prediction_errors import SLOW, predictor
+from symgen.identification.prediction.prediction_errors import SLOW, Predictor, predictor
 from symgen.jobs.job import Job
 from symgen.reading.assemble import LoadedRobot
 
@@ -39,9 +39,10 @@ UR10E: Final = tuple((f"joint{k}", gain) for k, gain in enumerate(GAINS, 1))
 
 @dataclass(frozen=True)
 class Trial:
-    """The name in the tables, a robot, the log that is fitted and the one that is tried; without that the end of the first,
-    a part of it. `cutoff` is that of the recipe (Hz); symgen finds its own. `robot` is a file in
-    the folder of the logs if it has a path; `couple` are lines of ``--couple``."""
+    """The name in the tables, a robot, the log that is fitted and the one that is tried, or the
+    part of the first that is held out. `cutoff` (Hz) and `order` are those of the recipe's filter;
+    symgen finds its own cut-off. `robot` is a file in the folder of the logs if it has a path;
+    `couple` are lines of ``--couple``."""
 
     name: str
     robot: str
@@ -52,6 +53,7 @@ class Trial:
     constants: tuple[tuple[str, float], ...] = ()
     couple: tuple[tuple[str, str], ...] = ()
     rate: float = 0.0
+    order: int = 2
 
     def settings(self, **options: Any) -> Settings:
         """Those of the one command, with some options in place of the defaults."""
@@ -157,11 +159,16 @@ def prepared(
     return job, loaded, problem(job, loaded, Settings())
 
 
-def predicted(sought: Problem, found: Identified, tried: "Even") -> Numbers:
-    """Errors of an estimate on some rows."""
+def model_of(sought: Problem, found: Identified) -> Predictor:
+    """What predicts other logs with an estimate."""
     drives, b = found.equations.drives, len(found.estimate.mapping)
     columns = drives.columns if drives else ()
-    model = predictor(sought, found.estimate.base, columns, found.estimate.values[b:].tolist())
+    return predictor(sought, found.estimate.base, columns, found.estimate.values[b:].tolist())
+
+
+def predicted(sought: Problem, found: Identified, tried: "Even") -> Numbers:
+    """Errors of an estimate on some rows."""
+    model = model_of(sought, found)
     samples = Samples.of(tried.t, tried.q, tried.qd, tried.qdd, tried.tau)
     return errors(tried, model.equations.equations(samples).regressor @ model.values)
 
@@ -219,7 +226,7 @@ def even(trial: Trial, log: Path, folder: Path) -> Even:
     step, n = read.step, loaded.model.dof
     t = np.arange(raw[0, 0], raw[-1, 0], step)
     columns = np.array([np.interp(t, raw[:, 0], x) for x in raw[:, 1:].T]).T
-    b, a = butter(2, trial.cutoff * step * 2)
+    b, a = butter(trial.order, trial.cutoff * step * 2)
     smooth = filtfilt(b, a, columns, axis=0)
     q, tau = smooth[:, :n], smooth[:, -n:]
     qd = (
@@ -236,8 +243,8 @@ def recipe(trial: Trial, folder: Path, slowest: float = 0.0) -> Numbers:
     `slowest` (rad/s)."""
     fitted, tried = halves(trial, folder)
     used = np.abs(fitted.qd) >= slowest
-    values = weighted(fitted, matrix(trial, fitted, folder), used)
-    return errors(tried, matrix(trial, tried, folder) @ values)
+    values = weighted(fitted, matrix(trial, fitted, folder, textbook(fitted)), used)
+    return errors(tried, matrix(trial, tried, folder, textbook(tried)) @ values)
 
 
 def weighted(fitted: Even, a: Numbers, used: NDArray[np.bool_]) -> Numbers:
@@ -253,13 +260,17 @@ def weighted(fitted: Even, a: Numbers, used: NDArray[np.bool_]) -> Numbers:
     return values
 
 
-def matrix(trial: Trial, log: Even, folder: Path) -> Numbers:
-    """The recipe's regressor (N x n x p)."""
+def textbook(log: Even) -> list[Numbers]:
+    """The columns of each joint in the recipe."""
+    return [log.qdd, log.qd, np.sign(log.qd), np.ones_like(log.qd)]
+
+
+def matrix(trial: Trial, log: Even, folder: Path, own: Sequence[Numbers]) -> Numbers:
+    """The regressor (N x n x p) of base parameters and of the joints' `own` columns."""
     sought = prepared(trial.robot, trial.couple, folder)[2]
     equations: Any = sought.equations(None)
     assert equations.joint_kernel is not None
     base = equations.joint_kernel(log.q, log.qd, log.qdd)
-    own = [log.qdd, log.qd, np.sign(log.qd), np.ones_like(log.qd)]
     return np.concatenate([base, *(x[:, :, None] * np.eye(x.shape[1]) for x in own)], axis=2)
 
 

@@ -40,6 +40,25 @@ def real_logs_table() -> str:
     return _table(SHOWN)
 
 
+def friction_table() -> str:
+    """Errors of the default beside those of seven fixed laws by least squares."""
+    rows = [
+        [split if not k else "", name, *(_cells(np.array(x)) for x in errors)]
+        for split, models in results("friction_table").items()
+        for k, (name, errors) in enumerate(models.items())
+    ]
+    return table(("fitted, predicted", "model", "all rows", "faster than 0.02 rad/s"), rows)
+
+
+def friction_smaller(model: str) -> str:
+    """At how many figures of `friction_table` a model, whose name has hyphens in place of spaces,
+    has a smaller error than the seven laws."""
+    name = model.replace("-", " ")
+    found = results("friction_table").values()
+    smaller = np.concatenate([np.ravel(np.less(x[name], x["seven laws"])) for x in found])
+    return f"{int(smaller.sum())} of {smaller.size}"
+
+
 def prior_table() -> str:
     """Errors of `symgen identify` with and without the robot's file as a prior."""
     return _table(("default", "default without the prior"))
@@ -144,6 +163,8 @@ def fleet(*keys: str) -> str:
 FIGURES: Final = {
     "estimators-table": estimators_table,
     "fleet": fleet,
+    "friction-table": friction_table,
+    "friction-smaller": friction_smaller,
     "real-logs-table": real_logs_table,
     "prior-table": prior_table,
     "bodies-table": bodies_table,
