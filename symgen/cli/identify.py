@@ -1,4 +1,4 @@
-"""The command ``symgen identify``."""
+"""The commands ``identify`` and ``predict``."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, path_option, with_options
 from symgen.cli.options import out as out_option
 from symgen.errors import OptionError
+from symgen.identification.data.log_options import LogOptions
 from symgen.identification.model.settings import Settings
 from symgen.options import rows
 from symgen.reading.options import MODEL_FILE, links
@@ -228,3 +229,68 @@ def written(
     for name, of_robot in extra.robots.items():
         done += written(identified.robots[name], folder / name, of_robot, "")
     return done
+
+
+# -- predict -------------------------------------------------------------------------------------
+
+PREDICTION_OUTPUTS: Final = (
+    out_option(
+        "DIR",
+        "Folder for prediction.json and plots. Files of an earlier run are replaced.",
+        callback=folder,
+    ),
+    PICTURES,
+    *JSON,
+    option(
+        "--joint-wrenches",
+        is_flag=True,
+        help="Also report the largest and root-mean-square force and moment in each joint, from "
+        "the inertial parameters of the robot's file.",
+        section="Prediction",
+    ),
+)
+
+
+@command()
+@FILE
+@click.argument("log", metavar="LOG", type=click.Path())
+@with_options(PREDICTION_OUTPUTS, rows(LogOptions), ROBOT)
+def predict(
+    file: str,
+    log: str,
+    joint_wrenches: bool,
+    out: Path | None,
+    pictures: str,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Predict the joint forces of a log and report the error.
+
+    The model is the robot's file with friction, springs and rotors of --actuators, or the estimate
+    of --estimate: a model.toml, or the folder that symgen identify -o wrote. LOG is a log as for
+    symgen identify.
+
+    \b
+    symgen predict robots/ur5.urdf log.csv
+    symgen predict robots/ur5.urdf log.csv --estimate DIR -o PICTURES
+    symgen predict identified.urdf log.csv --actuators identified.toml
+    """
+    from symgen.cli.progress import progress
+    from symgen.identification.report.predicting import predicted
+    from symgen.identification.report.predicting import written as write_prediction
+    from symgen.identification.report.prediction_report import report as prediction_report
+    from symgen.jobs.publish import check_folder
+
+    log_options = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})
+    with progress() as tell:
+        if out is not None:
+            check_folder(out)
+        prediction = predicted(file, log, joint_wrenches, log_options, options, tell)
+        if out is not None:
+            tell("drawing the plots")
+            write_prediction(prediction, out, pictures)
+    for note in prediction.reading.notes:
+        output.say(note, error=True)
+    prediction_report(prediction).print(as_json)
+    if out is not None and not as_json:
+        output.say(f"wrote {out}")

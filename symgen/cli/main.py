@@ -1,4 +1,4 @@
-"""The command line. Each command is in its own file, which is loaded when the command is used."""
+"""The command line. The module of a command is loaded when the command is used."""
 
 import errno
 import os
@@ -74,8 +74,17 @@ SECTIONS: Final = {
         "predict": "Predict the joint forces of a log and report the error.",
     },
 }
-"""The commands and their summaries by section. The command NAME is in the file NAME.py of this
-package."""
+"""The commands and their summaries by section."""
+
+MODULES: Final = {
+    "robot_commands": ("init", "check", "view", "inspect", "convert"),
+    "code_commands": ("generate", "build", "verify", "evidence", "ops"),
+    "listings": ("robots", "docs", "dump", "list"),
+    "log_commands": ("log", "gains", "stiffness"),
+    "excite": ("excite",),
+    "identify": ("identify", "predict"),
+}
+"""The commands of each module. A module is loaded when one of its commands is used."""
 
 COMMANDS: Final = {name: text for section in SECTIONS.values() for name, text in section.items()}
 """The summaries of all commands by name."""
@@ -101,7 +110,8 @@ class Group(click.Group):
         """The command of a name, loaded; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"symgen.cli.{cmd_name}")
+        file = next(module for module, names in MODULES.items() if cmd_name in names)
+        module = import_module(f"symgen.cli.{file}")
         command = getattr(module, f"{cmd_name}_" if cmd_name == "list" else cmd_name)
         assert isinstance(command, click.Command)
         return command

@@ -10,8 +10,8 @@ import tomllib
 import pytest
 from rich.console import Console
 
-from symgen.cli.docs import PAGES
 from symgen.cli.help import HelpContext
+from symgen.cli.listings import page_titles
 from symgen.cli.main import COMMANDS, CONTEXT, main
 from symgen.inspection.report_tables import table
 from tests.support.tools import ROOT, invoke, robot_file
@@ -71,16 +71,20 @@ def test_help_fits(name, width):
 def test_help_names_pages_that_are_installed():
     packed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "/docs/**/*.md" in packed["tool"]["hatch"]["build"]["targets"]["wheel"]["include"]
-    assert all((ROOT / "docs" / f"{page}.md").is_file() and title for page, title in PAGES.items())
+    assert all(
+        (ROOT / "docs" / f"{page}.md").is_file() and title for page, title in page_titles().items()
+    )
     assert {"tutorial", "howto/ros2", "concepts/coupling", "controllers/computed_torque"} <= {
-        *PAGES
+        *page_titles()
     }
     for name in ("", *COMMANDS):
         text = re.sub(r"\s+", " ", invoke(*filter(None, [name]), "--help").stdout)
-        assert "docs/" not in text and set(re.findall(r"symgen docs ([\w/-]+)", text)) <= {*PAGES}
+        assert "docs/" not in text and set(re.findall(r"symgen docs ([\w/-]+)", text)) <= {
+            *page_titles()
+        }
     assert "# Formats" in invoke("docs", "formats").stdout
     assert "near names: 'formats'" in invoke("docs", "format").stderr
-    assert all(page in invoke("docs").stdout for page in PAGES)
+    assert all(page in invoke("docs").stdout for page in page_titles())
 
 
 def test_what_waits_is_gone_before_anything_is_printed():

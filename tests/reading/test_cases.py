@@ -121,7 +121,7 @@ def test_notes_are_one_line_each(name, tmp_path):
 
 MEASURED = """
 import json, os, sys, time
-import symgen.cli.generate, symgen.reading.urdf
+import symgen.cli.code_commands, symgen.reading.urdf
 from symgen.cli.main import main
 loaded = time.process_time()
 for line in sys.stdin:

@@ -23,6 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import click
+
+from symgen.cli.main import main
 from symgen.languages.c.options import TARGETS
 from tests.support.tools import ROOT
 
@@ -151,7 +154,7 @@ OURS = re.compile(r"symgen [^|&;<>$*?()`\n]*")
 def forked(words: Sequence[str], folder: Path, environment: dict[str, str]) -> tuple[int, str]:
     """Exit status and output of a command of symgen, in a process that has loaded what this one
     has: dozens of starts of Python would cost more than what they compute."""
-    importlib.import_module(f"symgen.cli.{words[1]}")  # once for all of this process
+    main.get_command(click.Context(main), words[1])  # once for all of this process
     sys.stdout.flush()
     sys.stderr.flush()
     said = folder / ".said"

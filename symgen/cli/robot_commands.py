@@ -1,0 +1,330 @@
+"""The commands on a robot file: ``check``, ``init``, ``inspect``, ``view`` and ``convert``."""
+
+import math
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from symgen import output
+from symgen.algorithms.controllers import CONTROLLERS
+from symgen.certified.options import CertifyOptions
+from symgen.cli.completion import naming
+from symgen.cli.help import command, option
+from symgen.cli.options import FILE, JSON, ROBOT, VERBOSE, path_option, with_options
+from symgen.cli.options import out as out_option
+from symgen.cli.progress import progress, say, say_written
+from symgen.errors import Notice, OptionError
+from symgen.options import Option, rows
+from symgen.options.kinds import FLAG, NUMBER, TEXTS
+from symgen.reading.options import RobotOptions, SourceOptions
+from symgen.text import cited, repeated
+
+EXAMINED: Final = (
+    Option(
+        "--certify",
+        None,
+        "Also search for the largest forces of inverse dynamics within the limits of the robot's "
+        "file and of --limit, and compare them with the efforts of the file.",
+        FLAG,
+        section=CertifyOptions.SECTION,
+        name="certify",
+        default=False,
+    ),
+    *(row for row in rows(CertifyOptions) if row.name == "certify_limits"),
+    Option(
+        "--controller",
+        "NAME[:LINK]",
+        "Also examine the stability of a controller at the sample rate --rate.",
+        section="Functions",
+        name="controller",
+        default="",
+        names=tuple(CONTROLLERS),
+    ),
+    Option(
+        "--rate",
+        "HZ",
+        "Sample rate of --controller in Hz.",
+        NUMBER,
+        section="Functions",
+        name="rate",
+        default=None,
+    ),
+    Option(
+        "--gain",
+        "NAME=VALUE[,VALUE...]",
+        "A gain of --controller to examine, one number or one for each entry. Without gains the "
+        "command proposes some.",
+        TEXTS,
+        section="Functions",
+        name="gains",
+        names=("k_p=", "k_d=", "k_i=", "k_x=", "d_x=", "damping="),
+        parted="=",
+    ),
+)
+
+
+def _gains(texts: tuple[str, ...]) -> dict[str, list[float]]:
+    """The gains by name. Raises OptionError."""
+    gains = dict[str, list[float]]()
+    for text in texts:
+        name, equals, values = text.partition("=")
+        try:
+            gains[name] = [float(x) for x in values.split(",")]
+        except ValueError:
+            gains[name] = [math.nan]
+        if not equals or not all(map(math.isfinite, gains[name])):
+            raise OptionError(f"--gain {text}: give NAME=VALUE[,VALUE...], as in k_d=2.0")
+    twice = repeated(text.partition("=")[0] for text in texts)
+    if twice is not None:
+        raise OptionError(f"--gain {twice}: two values are given; keep one of them")
+    return gains
+
+
+def _check_together(controller: str, rate: float | None, gains: tuple[str, ...]) -> None:
+    """Raises OptionError for options of a controller without the others that they need."""
+    if controller and rate is None:
+        raise OptionError(
+            f"--controller {controller}: also give its sample rate, as in --rate 1000"
+        )
+    if not controller and (rate is not None or gains):
+        flag = "--gain" if rate is None else "--rate"
+        raise OptionError(f"{flag}: has an effect only with --controller; add one")
+
+
+@command()
+@FILE
+@with_options(JSON, EXAMINED, ROBOT, VERBOSE)
+def check(
+    file: str,
+    as_json: bool,
+    controller: str,
+    rate: float | None,
+    gains: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Read a robot and check it. No file is written.
+
+    The command prints the joints and states for each body whether its inertia is physically
+    possible. With --actuators it also prints the largest error of the reflected-inertia
+    approximation of each rotor within the robot's limits. Notes and warnings are printed on
+    stderr. The exit status is 2 if the robot cannot be compiled. With --json, errors are printed
+    as JSON too.
+
+    With --controller and --rate the command states for each gain the largest value that is stable
+    at that sample rate, and examines the gains of --gain or proposes some. The exit status is 1 if
+    gains of --gain are unstable.
+
+    With --certify a note lists the joints that need a larger force than the file allows.
+
+    \b
+    symgen check robots/ur5.urdf
+    symgen check robots/ur5.urdf --controller joint_impedance --rate 1000 --gain k_p=50 --gain k_d=2
+    symgen check robots/ur5.urdf --certify --limit acceleration=40
+    symgen check robots/ur5.urdf --json
+    """
+    from symgen import output
+    from symgen.inspection.command_reports import gain_limits, robot
+    from symgen.jobs.job import Job
+    from symgen.robot.results import check_robot, checked_data
+    from symgen.robot.robot import Robot
+    from symgen.robot.sampled_loop import sampled_loop
+
+    _check_together(controller, rate, gains)
+    chosen = _gains(gains)
+    job = Job.of(file, **options)
+    loaded = job.load()
+    result = check_robot(job, loaded, symbolic=False)
+    loop = sampled_loop(Robot(job), controller, rate, chosen) if rate is not None else None
+    if as_json:
+        data = checked_data(loaded, result) | ({"loop": loop.data()} if loop else {})
+        output.say(output.as_json(data))
+    else:
+        say(result.notices)
+        robot(loaded, result.verdicts).print()
+        for line in result.rotor_lines:
+            output.say(line)
+        if loop and loop.limits:
+            gain_limits(loop.head, loop.rows()).print()
+        for line in loop.sentences() if loop else ():
+            output.say(line)
+    if loop and not loop.stable:
+        sys.exit(1)
+
+
+@command()
+@click.argument("file", metavar="FILE", type=click.Path())
+@out_option("JOB.toml", "Job file to write.", show_default="ROBOT.toml in the current folder")
+@with_options(JSON, rows(SourceOptions))
+def init(file: str, out: str | None, as_json: bool, **options: Any) -> None:
+    """Write a job file for a robot, with all options, their defaults and descriptions.
+
+    Every command that takes FILE also takes a job file. Options on the command line override those
+    of the job file. An existing file is never replaced.
+
+    \b
+    symgen init robots/ur5.urdf -o ur5.toml
+    symgen generate ur5.toml
+    """
+    from symgen.jobs.jobfile import init as run
+
+    path = run(file, out, SourceOptions(**options))
+    say_written([path], [], as_json, f"wrote {path}")
+
+
+def _quantities(robot: Any, start: str) -> Iterable[str]:
+    """The completions of `--entry`."""
+    from symgen.tracing.options import quantities
+
+    return quantities(robot, start)
+
+
+@command()
+@FILE
+@path_option("--html", "OUT.html", "Write a self-contained HTML page.")
+@path_option(
+    "--plot",
+    "OUT.png|svg|pdf",
+    "Plot which entries of the regressor, the mass matrix and the Christoffel symbols are nonzero.",
+)
+@with_options(JSON)
+@option(
+    "--groupings",
+    is_flag=True,
+    help="Print every base parameter as a combination of the parameters of the file, with "
+    "--symbolic lengths in closed form.",
+    section="Display",
+)
+@option(
+    "--entry",
+    metavar="QUANTITY[:OUTPUT][:I,J]",
+    shell_complete=naming(_quantities, ":"),
+    help="Print an entry (indices from 1) or an array of a quantity in closed form.",
+    section="Display",
+)
+@option(
+    "--symbolic",
+    metavar="KINDS",
+    shell_complete=naming(("masses", "lengths"), ","),
+    help="Use symbols instead of numbers: masses, lengths or masses,lengths for --entry; lengths "
+    "for --groupings.",
+    section="Display",
+)
+@option(
+    "--latex",
+    is_flag=True,
+    help="Print the groupings of base parameters, or the entry, as LaTeX.",
+    section="Display",
+)
+@with_options(ROBOT, VERBOSE)
+def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) -> None:
+    """Analyse a robot: bodies, frames, base parameters, closed forms.
+
+    \b
+    symgen inspect panda.urdf
+    symgen inspect panda.urdf --html panda.html --plot panda.png
+    symgen inspect arm.urdf --entry mass_matrix:1,1 --symbolic masses,lengths
+    symgen inspect arm.urdf --entry frame_pose:tool0:p --latex
+    symgen inspect arm.urdf --groupings --symbolic lengths
+    """
+    from symgen.inspection.closed_form_command import entry_command, grouping_command
+    from symgen.inspection.inspect_command import inspect_command
+    from symgen.jobs.job import Job
+
+    shown = {name: options.pop(name) for name in ("as_json", "latex", "html", "plot", "groupings")}
+    _check(entry, symbolic, shown)
+    legend: list[str] = []
+    notices: tuple[Notice, ...] = ()
+    with progress() as tell:
+        tell("reading the robot")
+        if entry is not None:
+            forms = bool(shown["latex"]), bool(shown["as_json"])
+            text, legend = entry_command(Job.of(file, **options), entry, symbolic, *forms)
+        elif symbolic is not None:
+            forms = bool(shown["latex"]), bool(shown["as_json"])
+            text = grouping_command(Job.of(file, **options), symbolic, *forms)
+        else:
+            text, notices = inspect_command(file, options, tell, **shown)
+    say(notices)
+    for line in legend:
+        output.say(line, error=True)
+    if text:
+        output.say(text)
+
+
+def _check(entry: str | None, symbolic: str | None, shown: dict[str, Any]) -> None:
+    """Raise OptionError for options that would have no effect."""
+    idle = [f"--{name}" for name in ("html", "plot", "groupings") if shown[name]]
+    if entry is not None and idle:
+        raise OptionError(f"{idle[0]}: has no effect with --entry; remove one of the two options")
+    if entry is None and symbolic is not None and not shown["groupings"]:
+        raise OptionError(
+            f"--symbolic {cited(symbolic)}: has an effect only with --entry or --groupings; add "
+            "one of them"
+        )
+
+
+@command()
+@FILE
+@path_option("--motion", "FILE.csv", "Play a motion: columns t and q_JOINT, as excite writes them.")
+@with_options(JSON, ROBOT)
+def view(file: str, motion: Path | None, as_json: bool, **options: Any) -> None:
+    """Show a robot in the browser, with sliders for its joints.
+
+    The page is the same as that of symgen inspect --html. It is written to the folder for
+    temporary files, and its path is printed. With --json no browser is opened.
+
+    \b
+    symgen view robots/panda.urdf
+    symgen view robots/ur5.urdf --motion motion.csv
+    """
+    import tempfile
+    import webbrowser
+
+    from symgen import output
+    from symgen.inspection.inspect_command import inspect_command
+
+    page = Path(tempfile.mkdtemp(prefix="symgen-view-")) / "robot.html"
+    with progress() as tell:
+        tell("reading the robot")
+        _, notices = inspect_command(file, options, tell, False, False, page, None, False, motion)
+    say_written([page], notices, as_json, str(page))
+    if not as_json and not webbrowser.open(page.as_uri()):
+        output.say("no browser was found; open the file above in a browser", error=True)
+
+
+@command()
+@FILE
+@out_option("OUT.urdf", "The URDF file to write.", required=True)
+@with_options(
+    JSON,
+    rows(SourceOptions),
+    rows(RobotOptions, only=("root", "reroot", "tip", "repair_inertia")),
+    VERBOSE,
+)
+def convert(
+    file: str,
+    out: str,
+    root: str | None,
+    reroot: str | None,
+    tip: str | None,
+    repair_inertia: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Convert a robot file of any supported format to URDF.
+
+    The URDF contains links, joints, inertias, limits, damping, friction and couplings. It contains
+    no geometry. Properties that URDF cannot represent are reported on stderr. An existing file is
+    never replaced.
+
+    \b
+    symgen convert model.sdf -o model.urdf
+    symgen convert robot.urdf --root torso --tip tool -o arm.urdf    one arm only
+    """
+    from symgen.jobs.convert import convert as run
+
+    notices = run(file, out, SourceOptions(**options), repair_inertia, root, tip, reroot)
+    say_written([out], notices, as_json, f"wrote {out}")
