@@ -249,7 +249,7 @@ def _warm(turn: Turn, calls: int) -> float:
 def regressor_rows(case: Case) -> list[tuple[int, float, float]]:
     """Threads and seconds of ROWS regressor rows by the Python package: into a new array, into one
     that is there."""
-    from symgen.jobs.package import build
+    from symgen.jobs.extension_modules import build
 
     with TemporaryDirectory() as folder:
         build(case.file, folder, prefix="batch_of_ur5", quantities=("regressor",))

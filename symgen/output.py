@@ -4,7 +4,6 @@ Names and values of files are data. Characters that cannot be seen (controls, al
 marks of direction, zero-width ones) leave as escapes, so that no file drives a terminal or hides
 what it says."""
 
-import io
 import json
 import math
 import os
@@ -56,15 +55,6 @@ def console(error: bool = False) -> Console:
     return PeopleConsole(
         highlight=False, emoji=False, stderr=error, width=PIPE_WIDTH, color_system=None
     )
-
-
-def in_html(write: Callable[[Console], None]) -> str:
-    """The text of a console in HTML, as notebooks show it."""
-    recorder = PeopleConsole(
-        record=True, file=io.StringIO(), highlight=False, emoji=False, width=PIPE_WIDTH
-    )
-    write(recorder)
-    return recorder.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
 def say(text: object, error: bool = False) -> None:

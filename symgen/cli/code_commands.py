@@ -191,7 +191,7 @@ def build(
     """
     from symgen import output
     from symgen.inspection.command_reports import generation, operations
-    from symgen.jobs.package import build as run
+    from symgen.jobs.extension_modules import build as run
 
     with progress() as tell:
         module, loaded, paths = run(

@@ -71,7 +71,7 @@ def compile(
     if module is not None:
         return Compiled.of(module)
     # What reads, traces and writes code takes a while to load.
-    from symgen.jobs.compile_job import compiled_job
+    from symgen.jobs.extension_modules import compiled_job
 
     return compiled_job(robot, names, exact, options, store, environment, key)
 

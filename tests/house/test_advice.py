@@ -15,7 +15,7 @@ from symgen.advice import COMMANDS, PACKAGES, command, install, use_prior
 from symgen.cli.listings import page_titles
 from symgen.cli.main import COMMANDS as CLI
 from symgen.cli.main import main
-from symgen.jobs.second_reader import READERS
+from symgen.jobs.verify import REFERENCE_LIBRARIES
 from tests.support.house_files import FILES, nodes
 from tests.support.shell import PENDULUM
 from tests.support.tools import ROOT, invoke
@@ -79,7 +79,7 @@ def test_only_advice_installs_packages():
         for word in node.args
         if isinstance(word, ast.Constant)
     }
-    assert found | {reader.install for reader in READERS.values()} == set(PACKAGES)
+    assert found | {reader.install for reader in REFERENCE_LIBRARIES.values()} == set(PACKAGES)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

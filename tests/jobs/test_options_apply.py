@@ -10,10 +10,10 @@ from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.cli.main import COMMANDS, main
 from symgen.compiler.dump import dump
 from symgen.errors import OptionError
+from symgen.jobs.extension_modules import build
 from symgen.jobs.generating import TARGETS, check_effects
 from symgen.jobs.job import Job
 from symgen.jobs.options import MODULE
-from symgen.jobs.package import build
 from symgen.languages import LANGUAGES, module_files
 from symgen.languages.c.options import PRODUCTS, COptions
 from symgen.options import rows

@@ -15,7 +15,7 @@ import numpy
 import pytest
 
 from symgen.errors import SymgenError
-from symgen.jobs.package import build as build_package
+from symgen.jobs.extension_modules import build as build_package
 from symgen.native.store import SUFFIX
 from tests.support.oracles import mypy_must_be_installed
 from tests.support.tools import invoke, robot_file, snapshot

@@ -1,12 +1,12 @@
-"""Masked entries have no value: whatever takes arrays refuses them by name, and takes a masked array
-without masked entries."""
+"""Masked entries have no value: whatever takes arrays refuses them by name, and takes a masked
+array without masked entries."""
 
 import numpy as np
 import pytest
 
 import symgen
 from symgen.errors import OptionError
-from symgen.jobs.compile_job import _through_cffi
+from symgen.jobs.extension_modules import _compiled_through_cffi
 from symgen.jobs.job import Job
 from tests.support.tools import generated, imported, robot_file
 
@@ -28,7 +28,7 @@ def of_extension(tmp_path):
 def of_cffi(tmp_path):
     job = Job.of(PENDULUM, quantities=("bias",))
     with pytest.warns(UserWarning, match="go through cffi"):
-        return _through_cffi(job.module(job.load()), True)
+        return _compiled_through_cffi(job.module(job.load()), True)
 
 
 @pytest.mark.parametrize("made", [of_python, of_extension, of_cffi])

@@ -17,7 +17,7 @@ from symgen.text import shown
 
 
 @dataclass(frozen=True)
-class Converted:
+class LibraryCoordinates:
     """The coordinates of one joint in another library, from those of symgen: the positions, the
     velocities as `velocity_map` (m, n) times those of symgen, and `drift` (m), the part of the
     accelerations that is not `velocity_map` times the accelerations of symgen."""
@@ -27,22 +27,22 @@ class Converted:
     drift: Numbers
 
 
-Conversion = Callable[[Joint, Pose, Numbers, Numbers], Converted]
+Conversion = Callable[[Joint, Pose, Numbers, Numbers], LibraryCoordinates]
 """From a joint, the pose of its frame in the link that carries it, and its positions and velocities
 in symgen's coordinates."""
 
 
-def unchanged(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> Converted:
+def unchanged(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> LibraryCoordinates:
     """Both use the same numbers."""
-    return Converted(q, np.eye(len(v)), np.zeros(len(v)))
+    return LibraryCoordinates(q, np.eye(len(v)), np.zeros(len(v)))
 
 
-def _cosine_and_sine(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> Converted:
+def _cosine_and_sine(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> LibraryCoordinates:
     """An angle without limits in Pinocchio: its cosine and sine."""
-    return Converted(np.append(np.cos(q), np.sin(q)), np.eye(1), np.zeros(1))
+    return LibraryCoordinates(np.append(np.cos(q), np.sin(q)), np.eye(1), np.zeros(1))
 
 
-def _planar_in_body_axes(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> Converted:
+def _planar_in_body_axes(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> LibraryCoordinates:
     """A planar joint of Pinocchio: the velocity of the origin is in the axes of the body."""
     if (joint.axis, joint.constants) != (IDENTITY[2], IDENTITY[0]):
         raise OptionError(
@@ -52,62 +52,65 @@ def _planar_in_body_axes(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> C
     c, s = np.cos(q[2]), np.sin(q[2])
     to_body = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     change = v[2] * np.array([[-s, c, 0.0], [-c, -s, 0.0], [0.0, 0.0, 0.0]])
-    return Converted(np.array([q[0], q[1], c, s]), to_body, change @ v)
+    return LibraryCoordinates(np.array([q[0], q[1], c, s]), to_body, change @ v)
 
 
-def _mujoco_free(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> Converted:
+def _mujoco_free(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> LibraryCoordinates:
     """A free joint of MuJoCo: the pose in the world, the linear velocity in world axes, and the
     angular velocity in body axes."""
     carrier = np.array(frame.rotation, float)
-    turn = carrier @ _matrix(q[3:])
-    place = np.array(frame.position, float) + carrier @ q[:3]
+    rotation = carrier @ _rotation_matrix(q[3:])
+    position = np.array(frame.position, float) + carrier @ q[:3]
     velocity_map = np.eye(6)
-    velocity_map[:3, :3] = turn
-    drift = np.append(turn @ np.cross(v[3:], v[:3]), np.zeros(3))
-    return Converted(np.append(place, _quaternion_of(turn)), velocity_map, drift)
+    velocity_map[:3, :3] = rotation
+    drift = np.append(rotation @ np.cross(v[3:], v[:3]), np.zeros(3))
+    return LibraryCoordinates(np.append(position, _quaternion_of(rotation)), velocity_map, drift)
 
 
-def _scalar_first(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> Converted:
+def _scalar_first(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> LibraryCoordinates:
     """A ball joint of MuJoCo: the scalar of the quaternion comes first."""
-    return Converted(np.roll(q, 1), np.eye(3), np.zeros(3))
+    return LibraryCoordinates(np.roll(q, 1), np.eye(3), np.zeros(3))
 
 
-def _drake_free(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> Converted:
+def _drake_free(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> LibraryCoordinates:
     """A floating joint of Drake: the quaternion, scalar first, before the position; the angular
     before the linear velocity, both in the axes of the parent."""
-    turn = _matrix(q[3:])
+    rotation = _rotation_matrix(q[3:])
     velocity_map = np.zeros((6, 6))
-    velocity_map[:3, 3:] = velocity_map[3:, :3] = turn
-    drift = np.append(np.zeros(3), turn @ np.cross(v[3:], v[:3]))
-    return Converted(np.append(np.roll(q[3:], 1), q[:3]), velocity_map, drift)
+    velocity_map[:3, 3:] = velocity_map[3:, :3] = rotation
+    drift = np.append(np.zeros(3), rotation @ np.cross(v[3:], v[:3]))
+    return LibraryCoordinates(np.append(np.roll(q[3:], 1), q[:3]), velocity_map, drift)
 
 
-def _drake_ball(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> Converted:
+def _drake_ball(joint: Joint, frame: Pose, q: Numbers, v: Numbers) -> LibraryCoordinates:
     """A ball joint of Drake: roll, pitch and yaw, and the angular velocity in the axes of the
     parent."""
-    turn = _matrix(q)
-    roll, yaw = np.arctan2(turn[2, 1], turn[2, 2]), np.arctan2(turn[1, 0], turn[0, 0])
-    pitch = np.arctan2(-turn[2, 0], np.hypot(turn[0, 0], turn[1, 0]))
-    return Converted(np.array([roll, pitch, yaw]), turn, np.zeros(3))
+    rotation = _rotation_matrix(q)
+    roll, yaw = (
+        np.arctan2(rotation[2, 1], rotation[2, 2]),
+        np.arctan2(rotation[1, 0], rotation[0, 0]),
+    )
+    pitch = np.arctan2(-rotation[2, 0], np.hypot(rotation[0, 0], rotation[1, 0]))
+    return LibraryCoordinates(np.array([roll, pitch, yaw]), rotation, np.zeros(3))
 
 
-def _matrix(quaternion: Numbers) -> Numbers:
+def _rotation_matrix(quaternion: Numbers) -> Numbers:
     """The rotation by a unit quaternion x, y, z, w, as a matrix (3, 3)."""
     axis, w = quaternion[:3], quaternion[3]
-    turn: Numbers = (w * w - axis @ axis) * np.eye(3)
-    turn += 2 * np.outer(axis, axis) + 2 * w * np.cross(np.eye(3), axis)
-    return turn
+    rotation: Numbers = (w * w - axis @ axis) * np.eye(3)
+    rotation += 2 * np.outer(axis, axis) + 2 * w * np.cross(np.eye(3), axis)
+    return rotation
 
 
-def _quaternion_of(turn: Numbers) -> Numbers:
+def _quaternion_of(rotation: Numbers) -> Numbers:
     """The unit quaternion w, x, y, z of a rotation matrix: the eigenvector of the largest
     eigenvalue of a symmetric matrix (Bar-Itzhack, J. Guidance 2000)."""
     k = np.empty((4, 4))
-    k[0, 0], k[1:, 1:] = np.trace(turn), turn + turn.T - np.trace(turn) * np.eye(3)
+    k[0, 0], k[1:, 1:] = np.trace(rotation), rotation + rotation.T - np.trace(rotation) * np.eye(3)
     k[0, 1:] = k[1:, 0] = [
-        turn[2, 1] - turn[1, 2],
-        turn[0, 2] - turn[2, 0],
-        turn[1, 0] - turn[0, 1],
+        rotation[2, 1] - rotation[1, 2],
+        rotation[0, 2] - rotation[2, 0],
+        rotation[1, 0] - rotation[0, 1],
     ]
     largest: Numbers = np.linalg.eigh(k)[1][:, -1]
     return largest
@@ -125,7 +128,7 @@ class LibraryJoint:
 
 
 @dataclass(frozen=True)
-class SecondModel:
+class LibraryModel:
     """A robot as another library reads it: the free-fall acceleration in the axes of the root
     (m/s²), the joints that move, and the numbers of positions and velocities.
 
@@ -140,7 +143,7 @@ class SecondModel:
     friction: tuple[Numbers, Numbers]
 
 
-def pinocchio_model(file: Path, floating: bool) -> SecondModel:
+def pinocchio_model(file: Path, floating: bool) -> LibraryModel:
     """A URDF as Pinocchio reads it. The forces are those of its recursive Newton-Euler
     algorithm."""
     import pinocchio
@@ -153,24 +156,24 @@ def pinocchio_model(file: Path, floating: bool) -> SecondModel:
     joints = [
         LibraryJoint(name, *_slices(joint.idx_q, joint.nq, joint.idx_v, joint.nv), convert)
         for name, joint in zip(names, [*model.joints][1:], strict=True)
-        for convert in [PINOCCHIO.get((joint.nq, joint.nv), unchanged)]
+        for convert in [PINOCCHIO_CONVERSIONS.get((joint.nq, joint.nv), unchanged)]
     ]
-    dry = getattr(model, "upperDryFrictionLimit", None)
-    return SecondModel(
+    coulomb = getattr(model, "upperDryFrictionLimit", None)
+    return LibraryModel(
         tuple(map(float, model.gravity.linear)),
         joints,
         (model.nq, model.nv),
         lambda q, v, a: pinocchio.rnea(model, data, q, v, a),
-        (model.damping, model.friction if dry is None else dry),
+        (model.damping, model.friction if coulomb is None else coulomb),
     )
 
 
-PINOCCHIO: Final = {(2, 1): _cosine_and_sine, (4, 3): _planar_in_body_axes}
+PINOCCHIO_CONVERSIONS: Final = {(2, 1): _cosine_and_sine, (4, 3): _planar_in_body_axes}
 """The conversion by the numbers of positions and velocities. Of joints with four and three, a URDF
 has planar ones only."""
 
 
-def mujoco_model(file: Path, floating: bool) -> SecondModel:
+def mujoco_model(file: Path, floating: bool) -> LibraryModel:
     """An MJCF file or a URDF as MuJoCo reads it. The forces are M a and the bias force, without
     passive forces. Joints without a name are called as symgen calls them."""
     import mujoco
@@ -189,8 +192,8 @@ def mujoco_model(file: Path, floating: bool) -> SecondModel:
     joints = []
     for k in range(model.njnt):
         nq, nv, convert = kinds.get(int(model.jnt_type[k]), (1, 1, unchanged))
-        places = _slices(int(model.jnt_qposadr[k]), nq, int(model.jnt_dofadr[k]), nv)
-        joints.append(LibraryJoint(model.joint(k).name or f"joint{k}", *places, convert))
+        slices = _slices(int(model.jnt_qposadr[k]), nq, int(model.jnt_dofadr[k]), nv)
+        joints.append(LibraryJoint(model.joint(k).name or f"joint{k}", *slices, convert))
 
     def forces(q: Numbers, v: Numbers, a: Numbers) -> Numbers:
         data.qpos[:], data.qvel[:] = q, v
@@ -202,10 +205,10 @@ def mujoco_model(file: Path, floating: bool) -> SecondModel:
 
     friction = np.ravel(model.dof_damping), np.ravel(model.dof_frictionloss)
     gravity = tuple(map(float, model.opt.gravity))
-    return SecondModel(gravity, joints, (model.nq, model.nv), forces, friction)
+    return LibraryModel(gravity, joints, (model.nq, model.nv), forces, friction)
 
 
-def drake_model(file: Path, floating: bool) -> SecondModel:
+def drake_model(file: Path, floating: bool) -> LibraryModel:
     """A URDF or SDF file as Drake reads it. The root links of all models are welded to the world,
     unless the base floats. The forces are M a and the bias term, less the forces of gravity. Drake
     reads no Coulomb friction."""
@@ -231,16 +234,16 @@ def drake_model(file: Path, floating: bool) -> SecondModel:
     for joint in moving:
         nq, nv, kind = joint.num_positions(), joint.num_velocities(), joint.type_name()
         is_base = floating and joint.parent_body().index() == plant.world_body().index()
-        places = _slices(joint.position_start(), nq, joint.velocity_start(), nv)
-        convert = DRAKE.get(kind, unchanged)
-        joints.append(LibraryJoint(FLOATING_BASE if is_base else joint.name(), *places, convert))
-        damping[places[1]] = joint.default_damping_vector()
+        slices = _slices(joint.position_start(), nq, joint.velocity_start(), nv)
+        convert = DRAKE_CONVERSIONS.get(kind, unchanged)
+        joints.append(LibraryJoint(FLOATING_BASE if is_base else joint.name(), *slices, convert))
+        damping[slices[1]] = joint.default_damping_vector()
     root = moving[0].parent_body().index()
     while root in parents:
         root = parents[root]
     pose = plant.EvalBodyPoseInWorld(context, plant.get_body(root))
-    turn = np.array(pose.rotation().matrix(), float)
-    gravity = turn.T @ np.array(plant.gravity_field().gravity_vector(), float)
+    rotation = np.array(pose.rotation().matrix(), float)
+    gravity = rotation.T @ np.array(plant.gravity_field().gravity_vector(), float)
 
     def forces(q: Numbers, v: Numbers, a: Numbers) -> Numbers:
         plant.SetPositions(context, q)
@@ -252,10 +255,10 @@ def drake_model(file: Path, floating: bool) -> SecondModel:
 
     sizes = plant.num_positions(), plant.num_velocities()
     friction = damping, np.zeros(len(damping))
-    return SecondModel(tuple(map(float, gravity)), joints, sizes, forces, friction)
+    return LibraryModel(tuple(map(float, gravity)), joints, sizes, forces, friction)
 
 
-DRAKE: Final = {"quaternion_floating": _drake_free, "ball_rpy": _drake_ball}
+DRAKE_CONVERSIONS: Final = {"quaternion_floating": _drake_free, "ball_rpy": _drake_ball}
 """The conversion by the name of Drake's joint type."""
 
 

@@ -1,5 +1,5 @@
-"""A Python package with compiled functions (``symgen build``): generated C as an extension module,
-types, and a wheel of it."""
+"""Compiled extension modules of Python: cached ones of ``symgen.compile``, and the package of
+``symgen build``, which has generated C, types and a wheel."""
 
 import base64
 import hashlib
@@ -7,10 +7,14 @@ import io
 import os
 import sys
 import sysconfig
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path, PurePath
+from types import ModuleType
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -29,13 +33,25 @@ from symgen.languages.backends.python_extension import (
     extension,
     stub,
 )
-from symgen.languages.c.options import BUILD, Release, with_performance_defaults
+from symgen.languages.c.backend import code_files
+from symgen.languages.c.calls import build as build_through_cffi
+from symgen.languages.c.options import BUILD, COMPILE, Release, with_performance_defaults
 from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import tables
 from symgen.languages.module import Module
-from symgen.native.compiler import NATIVE, PORTABLE_EXACT, PORTABLE_FAST, platform
-from symgen.native.library import extension_module
-from symgen.native.store import SUFFIX
+from symgen.native.compiler import (
+    EXACT,
+    FAST,
+    NATIVE,
+    PORTABLE_EXACT,
+    PORTABLE_FAST,
+    SAME,
+    CompilerError,
+    platform,
+    workspace,
+)
+from symgen.native.library import extension_module, include, missing_headers
+from symgen.native.store import SUFFIX, Compiled, Store, digest, module_name
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.sources import RobotSource
 from symgen.render import render
@@ -82,7 +98,7 @@ def build(
     contents[NAME] = manifest(module, contents)
     native_tags = [BUILD_TAG] if NATIVE in flags else []
     tags = [module.name, module[Release].module_version, *native_tags, _tag()]
-    wheel = OutputFile(Path(out) / f"{'-'.join(tags)}.whl", Mark("symgen build", _is_ours))
+    wheel = OutputFile(Path(out) / f"{'-'.join(tags)}.whl", Mark("symgen build", _is_our_wheel))
     wheel.check()
     in_wheel = {name: x for name, x in contents.items() if not name.endswith((".c", ".h", ".json"))}
     paths = publish(
@@ -185,7 +201,7 @@ def _wheel(module: Module, contents: Mapping[str, str | bytes], build: Sequence[
         f"Requires-Python: ==3.{sys.version_info.minor}.*\n"
         f"Requires-Dist: numpy{numpy}\n"
     ).encode()
-    lines = ["Wheel-Version: 1.0", OURS, "Root-Is-Purelib: false", f"Tag: {_tag()}"]
+    lines = ["Wheel-Version: 1.0", GENERATOR_LINE, "Root-Is-Purelib: false", f"Tag: {_tag()}"]
     lines += [f"Build: {tag}" for tag in build]
     texts[f"{info}/WHEEL"] = "\n".join([*lines, ""]).encode()
     digests = {
@@ -203,14 +219,84 @@ def _wheel(module: Module, contents: Mapping[str, str | bytes], build: Sequence[
     return stream.getvalue()
 
 
-OURS: Final = "Generator: symgen"
+GENERATOR_LINE: Final = "Generator: symgen"
 
 
-def _is_ours(stream: BinaryIO) -> bool:
+def _is_our_wheel(stream: BinaryIO) -> bool:
     """Whether a file is a wheel of ours."""
     try:
         with zipfile.ZipFile(stream) as archive:
             names = [n for n in archive.namelist() if n.endswith(".dist-info/WHEEL")]
-            return any(OURS in archive.read(name).decode() for name in names)
+            return any(GENERATOR_LINE in archive.read(name).decode() for name in names)
     except (OSError, zipfile.BadZipFile, zlib.error, UnicodeDecodeError, EOFError):
         return False
+
+
+# -- modules of symgen.compile ---------------------------------------------------------------------
+
+
+def compiled_job(
+    robot: Any,
+    quantities: Sequence[Any],
+    exact: bool,
+    options: Mapping[str, Any],
+    store: Store,
+    environment: Callable[[], Sequence[Any]],
+    key: str | None,
+) -> Compiled:
+    """The compiled module for the arguments of `symgen.compile`, which `store` also finds by the
+    digest `key` of the call from then on. `environment` returns the state of everything else that
+    the module depends on. Raises SymgenError."""
+    wanted = {"quantities": quantities} if quantities else {}
+    job, given = Job.of(robot, **wanted, **options), frozenset(options)
+    call_choices = replace(job.choices, given=given)  # the options of a robot apply to all calls
+    check_effects(replace(job, choices=call_choices), [COMPILE])
+    loaded = job.load()
+    robot_key = None
+    if job.given is None:  # the robot of a file, and the options
+        flat = job.choices.flat()
+        for name in ("actuators", "estimate"):
+            flat[name] = flat[name] and loaded.actuators_sha256
+        file_key = [PurePath(job.file).name, loaded.sha256, sorted(given), exact]
+        with suppress(TypeError):  # values that JSON does not have
+            robot_key = digest("robot", environment(), file_key, flat)
+    keys = [k for k in (key, robot_key) if k is not None]
+    module = next(filter(None, map(store.found, keys)), None)
+    if module is None:
+        traced = job.module(loaded, in_c=True)
+        traced = traced if exact else with_performance_defaults(traced, given)
+        try:
+            include()
+        except CompilerError:
+            return _compiled_through_cffi(traced, exact)
+        module = _compiled_module(traced, exact, store, environment)
+    data = store.data(module)
+    for k in keys if data is not None else ():
+        store.answer(k, module.__name__.rpartition(".")[2], data or b"")
+    return Compiled.of(module)
+
+
+def _compiled_module(
+    module: Module, exact: bool, store: Store, environment: Callable[[], Sequence[Any]]
+) -> ModuleType:
+    files = {**code_files(module), SOURCE: extension(module)}
+    sources, flags = [*compiled_files(module)], SAME if exact else FAST
+    key = digest("code", environment(), files, sources, flags)
+    stored = store.found(key)
+    if stored is not None:
+        return stored
+    name = module_name(module.name, key)
+    data = extension_module(name, files, sources, flags)
+    new = store.keep(name, data)
+    store.answer(key, name, data)
+    return new
+
+
+def _compiled_through_cffi(module: Module, exact: bool) -> Compiled:
+    """The functions through cffi, which does not need Python's headers."""
+    cost = "until then calls go through cffi, which takes 50 times as long for a state"
+    warnings.warn(f"{missing_headers()}; {cost}", stacklevel=4)
+    with workspace() as folder:
+        for name, text in code_files(module).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return build_through_cffi(module, folder, [NATIVE, *EXACT] if exact else FAST)

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from symgen.errors import OptionError
-from symgen.jobs import second_reader
 from symgen.jobs.job import Job
-from symgen.jobs.second_reader import READERS, check_against
+from symgen.jobs.verify import REFERENCE_LIBRARIES, check_against
 from tests.support.shell import refusal
 from tests.support.tools import invoke, robot_file
 
@@ -26,7 +25,7 @@ ARM = """<robot name="arm"><link name="base"/>
 <limit lower="-3" upper="3" effort="9" velocity="9"/><dynamics damping="0.3" friction="0.2"/></joint>
 </robot>"""
 SAME_FRICTION = {"pinocchio": "viscous,coulomb", "mujoco": "viscous,coulomb", "drake": "viscous"}
-libraries = pytest.mark.parametrize("library", READERS)
+libraries = pytest.mark.parametrize("library", REFERENCE_LIBRARIES)
 
 
 def module_of(file, **options):
@@ -35,7 +34,7 @@ def module_of(file, **options):
 
 
 def installed(library):
-    pytest.importorskip(READERS[library].package)
+    pytest.importorskip(REFERENCE_LIBRARIES[library].package)
 
 
 @pytest.fixture
@@ -224,7 +223,7 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(arm, monkeypatch):
     with pytest.raises(Exception, match="does not read Coulomb friction"):
         installed("drake")
         verdicts(module_of(arm, friction="coulomb"), "drake", arm)
-    monkeypatch.setattr(second_reader, "find_spec", lambda package: None)
+    monkeypatch.setattr("symgen.jobs.verify.find_spec", lambda package: None)
     with pytest.raises(
         Exception, match=r"pinocchio is not installed; install it: pip install pin$"
     ):
