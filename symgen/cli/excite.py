@@ -1,7 +1,8 @@
 """The command ``symgen excite``."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -9,15 +10,10 @@ from symgen import output
 from symgen.cli.help import command
 from symgen.cli.options import FILE, JSON, ROBOT, path_option, with_options
 from symgen.cli.options import out as out_option
-from symgen.errors import OptionError
 from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.options import Option, rows
-from symgen.options.kinds import FLAG, NUMBER, TEXTS
+from symgen.options.kinds import FLAG, NUMBER, TEXTS, finite
 from symgen.reading.options import moving_joints
-from symgen.text import cited
-
-if TYPE_CHECKING:
-    from symgen.identification.excitation.task import ExcitationTask
 
 WRITTEN: Final = (
     out_option(
@@ -41,6 +37,19 @@ def _limits(robot: Any, start: str) -> list[str]:
     return [f"{kind}=" for kind in KINDS] if start.endswith(".") else []
 
 
+def _parsed_limits(texts: tuple[str, ...]) -> tuple[tuple[str, str, float], ...]:
+    """The joint ("" for all), the kind and the value of each [JOINT.]KIND=VALUE. Raises
+    ValueError."""
+    limits = []
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        joint, _, kind = name.rpartition(".")
+        if not kind:
+            raise ValueError(text)
+        limits.append((joint, kind, finite(value)))
+    return tuple(limits)
+
+
 SECTION: Final = ExcitationPlan.SECTION
 
 ASKED: Final = (
@@ -50,7 +59,8 @@ ASKED: Final = (
         "Override a limit of the robot's file. KIND is lower, upper, velocity or effort; without "
         "JOINT the value is that of all joints of which the file gives none. A "
         "continuous joint without limits moves by half a turn to either side.",
-        TEXTS,
+        replace(TEXTS, from_text=_parsed_limits),
+        give="give JOINT.KIND=VALUE or KIND=VALUE, as in elbow.velocity=1.5",
         section=SECTION,
         name="limits",
         names=_limits,
@@ -111,13 +121,18 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
     from symgen.cli.progress import progress
     from symgen.identification.excitation.optimizer import excite as excited
     from symgen.identification.report.excite_report import csv, picture, report, targets
+    from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
+    from symgen.robot.identification import at_runtime, excitation_task
 
     with progress() as tell:
         tell("reading the robot")
-        sought = task(file, options)
-        motion, *pictures = targets(sought, out, plot, file)
-        excitation = excited(sought, tell)
+        plan = ExcitationPlan(**{row.name: options.pop(row.name) for row in rows(ExcitationPlan)})
+        limits = options.pop("limits")
+        job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
+        task = excitation_task(job, plan, limits)
+        motion, *pictures = targets(task, out, plot, file)
+        excitation = excited(task, tell)
         files = {motion: csv(excitation)}
         for target in pictures:
             tell("drawing the plot")
@@ -127,29 +142,3 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
     report(excitation, paths).print(as_json)
     for path in [] if as_json else paths:
         output.say(f"wrote {path}")
-
-
-def task(file: str, options: dict[str, Any]) -> "ExcitationTask":
-    """The task of the excitation for the options of the command. Raises SymgenError."""
-    from symgen.jobs.job import Job
-    from symgen.robot.identification import at_runtime, excitation_task
-
-    plan = ExcitationPlan(**{row.name: options.pop(row.name) for row in rows(ExcitationPlan)})
-    limits = [_limit(text) for text in options.pop("limits")]
-    job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
-    return excitation_task(job, plan, limits)
-
-
-def _limit(text: str) -> tuple[str, str, float]:
-    """The joint ("" for all), the kind and the value of [JOINT.]KIND=VALUE. Raises OptionError."""
-    name, _, value = text.rpartition("=")
-    joint, _, kind = name.rpartition(".")
-    try:
-        number = float(value)
-        if not kind or number - number != 0:
-            raise ValueError
-    except ValueError:
-        raise OptionError(
-            f"--limit {cited(text)}: give JOINT.KIND=VALUE or KIND=VALUE, as in elbow.velocity=1.5"
-        ) from None
-    return joint, kind, number
