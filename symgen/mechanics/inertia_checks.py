@@ -4,8 +4,8 @@ correct). The model is not changed.
 
 A mass distribution exists exactly if the 4x4 pseudo-inertia [S h; hᵀ m], S = tr(I)/2 1 - I, is
 positive semidefinite (Wensing, Kim & Slotine, RA-L 2018), which is m ≥ 0 and the triangle
-inequality of the moments about the centre of mass. The limits of plausible units are several times
-beyond any of 81 robots of example-robot-data and icub-models (docs/inputs.md)."""
+inequality of the moments about the centre of mass. The limits of plausible units are twice or more
+beyond any right file of 81 robots of example-robot-data and icub-models (docs/inputs.md)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -204,17 +204,16 @@ MESSAGES = {
 }
 
 
-MAX_GYRATION: Final = 10.0
-"""The largest plausible radius of gyration of a body, in distances around it. Of 380 real files 27
-have more, each a placeholder (1 kg m² for everything) or a mistake."""
+MAX_GYRATION: Final = 3.0
+"""The largest plausible radius of gyration of a body, in distances around it."""
+MIN_DISTANCE: Final = 0.1
+"""Smaller distances around a body (m) count as this one: a wheel has none around it."""
 MAX_DENSITY: Final = 2e3
 """A robot's moving mass by the cube of its reach (kg/m³)."""
 MIN_REACH_FOR_DENSITY: Final = 0.1
 """The reach (m) below which that says nothing: fingers are metal all through."""
 MAX_REACH: Final = 100.0
 """The reach of a robot (m)."""
-MIN_DISTANCE: Final = 0.01
-"""Where all distances around a body are below this (m), they are no measure of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +274,7 @@ def odd_units(model: RigidBodyModel) -> Iterator[tuple[str, str]]:
     about, and the text."""
     bodies = extents(model)
     for body in bodies:
-        if body.around >= MIN_DISTANCE and body.gyration > MAX_GYRATION * body.around:
+        if body.gyration > MAX_GYRATION * max(body.around, MIN_DISTANCE):
             yield (
                 body.name,
                 f"radius of gyration is {body.gyration:.4g} m, but all distances around it are "

@@ -23,6 +23,7 @@ from symgen.mechanics.pose import IDENTITY, Pose
 from symgen.reading import toml_reader
 from symgen.reading.builder import Builder
 from symgen.reading.description import EARTH, RobotDescription
+from symgen.reading.plausibility import FULL_TURN
 from symgen.reading.rotations import rotation_from_rpy
 from symgen.reading.toml_reader import Table
 from symgen.reading.validation import ZEROS, Numbers, as_list, as_number
@@ -164,6 +165,10 @@ def _angle(k: int, name: str, x: Any) -> float:
         angle = math.nan
     if not math.isfinite(angle):
         raise OptionError(f"row {k}: {name} is {shown(repr(x), 60)}; give a number in rad")
+    if abs(angle) > FULL_TURN:
+        raise OptionError(
+            f"row {k}: {name} is {angle:g} rad, more than a full turn; give rad, not degrees"
+        )
     return angle
 
 

@@ -24,6 +24,7 @@ def notices_on_values(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Not
     yield from _reordered(part)
     yield from _massless(part, model)
     yield from _odd_joints(part)
+    yield from _degrees(part)
     links, robot = part.links, part.robot
     for name, remark in odd_units(model):
         line = links[name].line if name in links else robot.line
@@ -87,6 +88,32 @@ def _odd_joints(part: RobotSubtree) -> Iterator[Notice]:
                 yield part.robot.notice("warning", text, joint.line, element, summary=NEGATIVE)
 
 
+FULL_TURN: Final = 2 * math.pi * (1 + 1e-6)
+"""The largest plausible angle of an origin (rad). No origin of 476 URDF files has a larger one."""
+LIMITS_IN_DEGREES: Final = (20.5, 720.0)
+"""Limits of revolute joints (rad) that are probably in degrees. None of the 4,670 joints of the
+same files has such a limit; larger ones mean that there is none."""
+
+
+def _degrees(part: RobotSubtree) -> Iterator[Notice]:
+    """Warnings about angles that are probably in degrees."""
+    inertials = [(x.label, x.inertial.origin) for x in part.links.values() if x.inertial]
+    for element, origin in (*((x.label, x.origin) for x in part.joints), *inertials):
+        angle = max(origin.rpy, key=abs)
+        if abs(angle) > FULL_TURN:
+            text = f"rpy has the angle {angle:g} rad, more than a full turn; is it in degrees?"
+            yield part.robot.notice("warning", text, origin.line, element, summary=DEGREES)
+    least, most = LIMITS_IN_DEGREES
+    for joint in part.moving:
+        lower, upper = joint.limits.lower or 0.0, joint.limits.upper or 0.0
+        if joint.kind == "revolute" and least < max(abs(lower), abs(upper)) <= most:
+            text = f"its limits are {lower:g} and {upper:g} rad; are they in degrees?"
+            yield part.robot.notice("warning", text, joint.line, joint.label, summary=DEGREES)
+
+
+DEGREES: Final = (
+    "{count} angles ({elements}) are probably in degrees, not in rad; add --verbose to list them"
+)
 CROSSED: Final = "lower limits are above upper limits in {count} joints ({elements})"
 NEGATIVE: Final = (
     "{count} numbers of damping, friction and limits are negative ({elements}); used as written"
