@@ -273,8 +273,9 @@ def odd_units(model: RigidBodyModel) -> Iterator[tuple[str, str]]:
     """Remarks on masses and lengths that look like grams or millimetres: the link that each is
     about, and the text."""
     bodies = extents(model)
+    sized = any(body.around for body in bodies)
     for body in bodies:
-        if body.gyration > MAX_GYRATION * max(body.around, MIN_DISTANCE):
+        if sized and body.gyration > MAX_GYRATION * max(body.around, MIN_DISTANCE):
             yield (
                 body.name,
                 f"radius of gyration is {body.gyration:.4g} m, but all distances around it are "
