@@ -1,5 +1,5 @@
-"""Evidence for certified bounds: random and adversarial states of four robots in compiled C, none of
-which violates a bound, and how tight the bounds are. Writes the table of docs/certified.md.
+"""Evidence for certified bounds: random and adversarial states of four robots in compiled C, none
+of which violates a bound, and how tight the bounds are. Writes the table of docs/certified.md.
 
     python -m benchmarks.certified [--states 10000000] [--write]"""
 
@@ -12,11 +12,15 @@ import numpy as np
 
 import symgen
 from benchmarks.page_tables import write_table
-from symgen.certified.certificate import certify
-from symgen.certified.domain import checked_limits, domain
+from symgen.certified.certificate import DEFAULT_BOXES, certify
+from symgen.certified.domain import (
+    domain,
+    random_inputs,
+    rounded_inward,
+    search_largest_outputs,
+    validated_limits,
+)
 from symgen.certified.enclosures import Arithmetic
-from symgen.certified.options import BOXES
-from symgen.certified.search import largest_results, random_inputs, rounded_inward
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "certified.md"
@@ -93,10 +97,10 @@ def row(robot: str, quantity: str, asked: int) -> tuple[str, int]:
     """The row of a function in the table, and the number of violations."""
     made = symgen.Robot(ROOT / "robots" / f"{robot}.urdf")
     function = made.trace(quantity)
-    limits = checked_limits(made.model, LIMITS)
+    limits = validated_limits(made.model, LIMITS)
     found = domain(made.model, function.program, limits, quantity)
     start = time.process_time()
-    certificate = certify(function, found, Arithmetic("float", "inline"), BOXES)
+    certificate = certify(function, found, Arithmetic("float", "inline"), DEFAULT_BOXES)
     seconds = time.process_time() - start
     refs = [ref for out in function.program.outputs for ref in out.refs]
     kept = np.array([ref is not None for ref in refs])
@@ -108,7 +112,7 @@ def row(robot: str, quantity: str, asked: int) -> tuple[str, int]:
     size, error = entries("magnitude"), entries("error")
     compiled, rng = Compiled(made, quantity, kept), np.random.default_rng(0)
     searched = np.unique(np.linspace(0, len(size) - 1, SEARCHED).astype(int)).tolist()
-    largest = largest_results(function.program, found, 20_000, climbed=searched)
+    largest = search_largest_outputs(function.program, found, 20_000, entries=searched)
     seen, states = np.zeros(len(size)), min(asked, FEWER if len(refs) > LARGE else asked)
     violations = int((largest > size[:, 0] * (1 + 1e-12)).sum())
     best: list[Inputs] = [{} for _ in size]
@@ -162,7 +166,7 @@ def main() -> None:
     states = (
         f"{options.states:,} random states of each function and a search from the worst of them"
     )
-    table = f"{states}, float, {BOXES} boxes:\n\n" + HEAD
+    table = f"{states}, float, {DEFAULT_BOXES} boxes:\n\n" + HEAD
     total = 0
     for robot, quantity in CASES:
         text, violations = row(robot, quantity, options.states)

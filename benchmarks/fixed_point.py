@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.page_tables import write_table
+from symgen.certified.domain import evaluated_outputs, search_largest_outputs
 from symgen.certified.fixed_functions import is_angle
-from symgen.certified.search import largest_results, results
 from symgen.jobs.job import Job
 from symgen.languages.c.checks import compile_fixed_point
 from symgen.languages.c.fixed_code import Integers, fixed_codes, kind_of, real_inputs
@@ -73,11 +73,11 @@ def rows(robot: str, quantities: tuple[str, ...], scalar: str, count: int) -> li
             live = [e for e, ref in zip(out.error, traced.refs, strict=True) if ref is not None]
             bound += live
             scales += [2.0 ** -f.fixed.outputs[out.name]] * len(live)
-        found_largest = largest_results(function.program, f.made.domain, SEARCHED)
+        found_largest = search_largest_outputs(function.program, f.made.domain, SEARCHED)
         largest, seen, violations = float(found_largest.max()), np.zeros(len(bound)), 0
         for _ in range(-(-count // BLOCK)):
             given = states(module, BLOCK, rng)
-            exact = results(function.program, real_inputs(module, given), "double")
+            exact = evaluated_outputs(function.program, real_inputs(module, given), "double")
             off = np.abs(
                 _live(call(f, given), function.program.outputs) * np.array(scales)[:, None] - exact
             )

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from symgen.algorithms import adjoint_hessians, virtual_power
-from symgen.algorithms.adjoint_hessians import Four
+from symgen.algorithms.adjoint_hessians import FourBlocks
 from symgen.algorithms.adjoints import power
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
-from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
-from symgen.algorithms.motion import next_motion, next_twist, start_of
+from symgen.algorithms.motion import initial_motion, next_motion, next_twist, wrenches_in_link_axes
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.requirements import requirement
-from symgen.algorithms.virtual_power import Power
+from symgen.algorithms.virtual_power import RecordedPower
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joints.joint_type import TURN
 from symgen.mechanics.rigid_motion import Motion
@@ -29,7 +28,7 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar, sum_in_order
 SOURCE = f"{virtual_power.SOURCE}, of its slopes, in absolute angles along parallel joints"
 
 
-def runs(system: CanonicalModel) -> dict[int, int]:
+def parallel_runs(system: CanonicalModel) -> dict[int, int]:
     """The first body of each body's run, by number: the bodies in a row whose joints turn about
     parallel axes."""
     first: dict[int, int] = {}
@@ -48,23 +47,23 @@ def runs(system: CanonicalModel) -> dict[int, int]:
     "only robots with parallel joints one behind the other, and whose exter"
     "nal wrenches are in the axes of their links"
 )
-def parallel(system: CanonicalModel) -> bool:
+def has_parallel_joints(system: CanonicalModel) -> bool:
     """Whether there are parallel joints one behind the other, without wrenches in root axes."""
-    return any(i != k for i, k in runs(system).items()) and wrenches_in_link_axes(system)
+    return any(i != k for i, k in parallel_runs(system).items()) and wrenches_in_link_axes(system)
 
 
-def absolute(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
+def to_absolute(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
     """Coordinates, or their changes, in absolute angles."""
-    first, angles = runs(system), list(x)
+    first, angles = parallel_runs(system), list(x)
     for i in system.outward:
         if first.get(i, i) != i:
             angles[i - 1] = angles[system.body(i).parent - 1] + x[i - 1]
     return angles
 
 
-def by_joint(system: CanonicalModel, slopes: Coordinates) -> list[Scalar]:
+def from_absolute(system: CanonicalModel, slopes: Coordinates) -> list[Scalar]:
     """Derivatives in coordinates from those in absolute angles."""
-    first, by_coordinate = runs(system), list(slopes)
+    first, by_coordinate = parallel_runs(system), list(slopes)
     for i in system.inward:
         if first.get(i, i) != i:
             parent = system.body(i).parent
@@ -73,54 +72,58 @@ def by_joint(system: CanonicalModel, slopes: Coordinates) -> list[Scalar]:
 
 
 @dataclass(frozen=True, slots=True)
-class RunMember:
+class BodyOfRun:
     """How a body moves, and at rates λ, in axes from which its own are a turn about z further; both
     of the joint frame that the body's run starts from."""
 
     motion: Motion = Motion()
     virtual: Twist = ZERO_TWIST
     turn: Turn = Turn(2, Angle())
-    start: "RunMember | None" = None
+    start: "BodyOfRun | None" = None
 
     @property
-    def turned(self) -> "RunMember":
+    def turned(self) -> "BodyOfRun":
         """The motion in the body's own axes."""
         if self.turn.angle.is_zero:
             return self
         motion = self.motion.turned(self.motion.a, (self.turn,))
-        return RunMember(motion, self.virtual.to_child((self.turn,)))
+        return BodyOfRun(motion, self.virtual.to_child((self.turn,)))
 
 
-def weighted(
+def weighted_joint_forces(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Scalar:
     """λᵀ τ without what joints do by themselves, all in absolute angles."""
-    first, members = runs(system), {0: RunMember()}
+    first, members = parallel_runs(system), {0: BodyOfRun()}
     total: Scalar = ZERO
     for i in system.outward:
         with system.section(i, "virtual power"):
             body, before = system.body(i), members[system.body(i).parent]
             if i in first:
-                at = _beside(body, before) if first[i] != i else _first(system, i, before)
-                members[i] = _swung(system, i, at, (q, qd, qdd, lam))
+                at = (
+                    _next_joint_frame(body, before)
+                    if first[i] != i
+                    else _run_start(system, i, before)
+                )
+                members[i] = _rotated_body(system, i, at, (q, qd, qdd, lam))
             else:
                 start = before.turned
                 motion = next_motion(system, i, start.motion, (q, qd, qdd))
-                members[i] = RunMember(motion, next_twist(system, i, start.virtual, q, lam))
+                members[i] = BodyOfRun(motion, next_twist(system, i, start.virtual, q, lam))
             x = members[i]
-            force = inertial_force(_turned_back(body, x.turn), x.motion)
+            force = inertial_force(_in_run_axes(body, x.turn), x.motion)
             total = total + power(x.virtual, force)
     return total
 
 
-def _first(system: CanonicalModel, i: int, before: RunMember) -> RunMember:
+def _run_start(system: CanonicalModel, i: int, before: BodyOfRun) -> BodyOfRun:
     """The frame that a run starts from: the joint frame of its first body, on the parent."""
     x, place = before.turned, system.body(i).placement
-    motion = start_of(system, i, x.motion).fixed_to(place.transforms(ZERO))
-    return RunMember(motion, x.virtual.to_child(place.to_axis.steps))
+    motion = initial_motion(system, i, x.motion).fixed_to(place.transforms(ZERO))
+    return BodyOfRun(motion, x.virtual.to_child(place.to_axis.steps))
 
 
-def _beside(body: CanonicalBody, before: RunMember) -> RunMember:
+def _next_joint_frame(body: CanonicalBody, before: BodyOfRun) -> BodyOfRun:
     """The next joint frame of a run, in the axes of the run, at the place of the joint: it turns
     like the run's start."""
     assert before.start is not None
@@ -129,10 +132,12 @@ def _beside(body: CanonicalBody, before: RunMember) -> RunMember:
     angle = sum_in_order((turn.angle for turn in transform.turns), before.turn.angle)
     motion = replace(start.motion, a=before.motion.at(arm))
     virtual = Twist(start.virtual.w, before.virtual.at(arm))
-    return RunMember(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)
+    return BodyOfRun(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)
 
 
-def _swung(system: CanonicalModel, i: int, at: RunMember, x: Sequence[Coordinates]) -> RunMember:
+def _rotated_body(
+    system: CanonicalModel, i: int, at: BodyOfRun, x: Sequence[Coordinates]
+) -> BodyOfRun:
     """The body that swings at a joint frame of a run, at an absolute angle and its rates."""
     place, (q, qd, qdd, lam) = system.body(i).placement, (values[i - 1] for values in x)
     rate, change, virtual = (TURN.S.at_rate(r) for r in (qd, qdd, lam))
@@ -140,10 +145,10 @@ def _swung(system: CanonicalModel, i: int, at: RunMember, x: Sequence[Coordinate
     motion = at.motion.moving(rate, rate, change, shift, f"{i}").named(f"{i}")
     twist = at.virtual + virtual
     angle = at.turn.angle + Angle(q) + place.theta0
-    return RunMember(motion, Twist(twist.w, twist.at(shift)), Turn(2, angle), at.start or at)
+    return BodyOfRun(motion, Twist(twist.w, twist.at(shift)), Turn(2, angle), at.start or at)
 
 
-def _turned_back(body: CanonicalBody, turn: Turn) -> CanonicalBody:
+def _in_run_axes(body: CanonicalBody, turn: Turn) -> CanonicalBody:
     """A body in the axes from which its own are a turn further."""
     if turn.angle.is_zero:
         return body
@@ -151,32 +156,36 @@ def _turned_back(body: CanonicalBody, turn: Turn) -> CanonicalBody:
     return replace(body, inertia=inertia, wrench=wrench)
 
 
-@adjoint_hessians.row(source=SOURCE, applicable=parallel, regroupings=("minimal",))
+@adjoint_hessians.hessian_quantity(
+    source=SOURCE, applicable=has_parallel_joints, regroupings=("minimal",)
+)
 def inverse_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
-) -> Four:
+) -> FourBlocks:
     """The second derivatives, from those in absolute angles."""
-    x = [absolute(system, values) for values in (q, qd, qdd, lam)]
-    by_angles = virtual_power.second_derivatives(Power.at(system, x, weighted))
-    blocks = [_by_joints(system, block) for block in by_angles]
+    x = [to_absolute(system, values) for values in (q, qd, qdd, lam)]
+    by_angles = virtual_power.second_derivatives(RecordedPower.at(system, x, weighted_joint_forces))
+    blocks = [_block_from_absolute(system, block) for block in by_angles]
     return adjoint_hessians.with_friction(system, qd, lam, blocks)
 
 
-def _by_joints(system: CanonicalModel, block: Coordinates) -> list[Scalar]:
+def _block_from_absolute(system: CanonicalModel, block: Coordinates) -> list[Scalar]:
     """An n x n block by rows and columns of coordinates."""
     n = system.size
-    rows = [by_joint(system, block[k * n : k * n + n]) for k in range(n)]
-    columns = [by_joint(system, column) for column in zip(*rows, strict=True)]
+    rows = [from_absolute(system, block[k * n : k * n + n]) for k in range(n)]
+    columns = [from_absolute(system, column) for column in zip(*rows, strict=True)]
     return [columns[j][i] for i in range(n) for j in range(n)]
 
 
-@adjoint_hessians.forward_row(
-    source=f"by mu = M^-1 lambda; {SOURCE}", applicable=parallel, regroupings=("minimal",)
+@adjoint_hessians.forward_hessian_quantity(
+    source=f"by mu = M^-1 lambda; {SOURCE}",
+    applicable=has_parallel_joints,
+    regroupings=("minimal",),
 )
 def forward_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
-) -> Four:
+) -> FourBlocks:
     """The Hessian of λᵀ q̈ in q, q̇ and τ, forward dynamics weighted, from derivatives in absolute
     angles."""
-    ways = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals
-    return adjoint_hessians.of_forward(ways, system, q, qd, tau, lam)
+    formulations = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals
+    return adjoint_hessians.forward_hessian_from_inverse(formulations, system, q, qd, tau, lam)

@@ -47,12 +47,12 @@ Thing = TypeVar("Thing", bound=WithCrossMoment)
 
 
 def to_joint(
-    system: CanonicalModel, i: int, q: Coordinates, w: Vector, slip: Vector, x: Thing
+    system: CanonicalModel, i: int, q: Coordinates, w: Vector, origin_velocity: Vector, x: Thing
 ) -> Thing:
     """The quantity, given in a body's frame, in its joint frame as what carries the joint sees it:
-    the body turns at `w`, its origin slips at `slip`."""
+    the body turns at `w`, its origin slips at `origin_velocity`."""
     place = system.body(i).placement
-    moving = w.cross(place.shift(q[i - 1])) + slip
+    moving = w.cross(place.shift(q[i - 1])) + origin_velocity
     return shift_to_parent(
         x.plus_cross_moment(moving.cross(x.momentum.linear)), system.to_body(i, q)
     )
@@ -62,10 +62,12 @@ def to_parent(system: CanonicalModel, i: int, q: Coordinates, w: Vector, x: Thin
     """The quantity, given in a joint frame, in the frame of the parent, which turns at `w`."""
     place = system.body(i).placement
     at_parent = shift_to_parent(x, place.to_joint_frame(q[i - 1]))
-    return at_parent.plus_cross_moment(_of_arm(w, place.arm(q[i - 1]), at_parent.momentum.linear))
+    return at_parent.plus_cross_moment(
+        _moment_of_arm(w, place.arm(q[i - 1]), at_parent.momentum.linear)
+    )
 
 
-def _of_arm(w: Vector, arm: Vector, p: Vector) -> Vector:
+def _moment_of_arm(w: Vector, arm: Vector, p: Vector) -> Vector:
     """(w × arm) × p by the products arm_j p_k, of which the momentum's shift has most."""
 
     def entry(k: int) -> Scalar:
@@ -77,7 +79,7 @@ def _of_arm(w: Vector, arm: Vector, p: Vector) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class GatheredMoments:
+class SubtreeMoments:
     """All that is carried to a frame: the load on all beyond, the moments of their field u, and 2
     s."""
 
@@ -85,8 +87,8 @@ class GatheredMoments:
     field: Moments = NO_MOMENTS
     cross_moment: Vector = ZERO_VECTOR
 
-    def __add__(self, other: "GatheredMoments") -> "GatheredMoments":
-        return GatheredMoments(
+    def __add__(self, other: "SubtreeMoments") -> "SubtreeMoments":
+        return SubtreeMoments(
             self.load + other.load, self.field + other.field, self.cross_moment + other.cross_moment
         )
 
@@ -95,22 +97,22 @@ class GatheredMoments:
         """Π: ∫ u dm and ∫ ρ × u dm."""
         return Force(self.field.p, turning_of(self.field.k))
 
-    def to_parent(self, step: Step) -> "GatheredMoments":
+    def to_parent(self, step: Step) -> "SubtreeMoments":
         """The same at the frame from which `step` leads to the present one."""
         turned = (
             self.cross_moment.expressed_after(-step)
             if isinstance(step, Turn)
             else self.cross_moment
         )
-        return GatheredMoments(self.load.to_parent(step), self.field.to_parent(step), turned)
+        return SubtreeMoments(self.load.to_parent(step), self.field.to_parent(step), turned)
 
-    def plus_cross_moment(self, moment: Vector) -> "GatheredMoments":
+    def plus_cross_moment(self, moment: Vector) -> "SubtreeMoments":
         """The same with more of the moment ∫ ρ̇ × u dm."""
-        return GatheredMoments(self.load, self.field, self.cross_moment + moment)
+        return SubtreeMoments(self.load, self.field, self.cross_moment + moment)
 
 
 @dataclass(frozen=True, slots=True)
-class GatheredDerivatives:
+class SubtreeDerivatives:
     """The derivatives of what has come to a frame: in q_j of load, Π and 2 s, in q̇_j of load and
     2 s, in q̈_j of the load."""
 
@@ -121,18 +123,18 @@ class GatheredDerivatives:
     cross_moment_rate: Vector
     inertia: Force
 
-    def to_parent(self, step: Step) -> "GatheredDerivatives":
+    def to_parent(self, step: Step) -> "SubtreeDerivatives":
         """The quantities at the frame from which `step` leads to the present one."""
         forces = (self.load, self.momentum, self.rate_load, self.inertia)
         load, momentum, rate_load, inertia = (f.to_parent(step) for f in forces)
         vectors = (self.cross_moment, self.cross_moment_rate)
         q, qd = (x.expressed_after(-step) if isinstance(step, Turn) else x for x in vectors)
-        return GatheredDerivatives(load, momentum, q, rate_load, qd, inertia)
+        return SubtreeDerivatives(load, momentum, q, rate_load, qd, inertia)
 
-    def plus_cross_moment(self, moment: Vector) -> "GatheredDerivatives":
+    def plus_cross_moment(self, moment: Vector) -> "SubtreeDerivatives":
         """The quantities with more of the moment ∫ ρ̇ × u dm."""
         cross_moment = self.cross_moment + moment
-        return GatheredDerivatives(
+        return SubtreeDerivatives(
             self.load,
             self.momentum,
             cross_moment,
@@ -142,22 +144,22 @@ class GatheredDerivatives:
         )
 
 
-def displaced(
+def column_of_joint(
     joint: Freedom,
     composites: Sequence[MovingBody],
-    moves: RobotMotion,
+    motion: RobotMotion,
     i: int,
-    at: GatheredMoments,
+    at: SubtreeMoments,
     axes: Twist,
-) -> GatheredDerivatives:
+) -> SubtreeDerivatives:
     """The column of joint `i` in its joint frame; rates of the `composites`, as seen from what
     carries the joint and from what its axes move with, and the velocity of the latter (`axes`), are
     doubled."""
     from_carrier, from_axes = composites
     sigma, t, k = joint.S.w, joint.S.v, at.field.k
-    x, twice = moves.carrier[i].carrier, moves.rates[i].carrier.w.scaled(2.0)
-    b = bracket(joint, moves.virtual[i].carrier)
-    joint_column = column(joint, from_axes, axes)
+    x, twice = motion.carrier[i].carrier, motion.rates[i].carrier.w.scaled(2.0)
+    b = bracket(joint, motion.virtual[i].carrier)
+    coriolis_column = column(joint, from_axes, axes)
     trace = k[0].x + k[1].y + k[2].z
     axis = twice.cross(sigma)
     stretched = sum((row.scaled(e) for row, e in zip(k, axis, strict=True)), ZERO_VECTOR)
@@ -168,52 +170,56 @@ def displaced(
     added = added + sigma.cross(at.cross_moment) + cross_moment(from_carrier.inertia, twice, b)
     added = added + rates.p.cross(b.v) + b.w.scaled(widened) - sheared
     by_rate = t.cross(at.field.p) + at.field.u_cross_turning.scaled(-sigma.z)
-    return GatheredDerivatives(
+    return SubtreeDerivatives(
         force_rate(joint, from_carrier, x) + cross_force(joint, at.load),
         cross_force(joint, at.momentum) + spatial_momentum(from_carrier.inertia, b),
         added,
-        joint_column.forces[0],
+        coriolis_column.forces[0],
         by_rate.scaled(2.0),
-        joint_column.momentum,
+        coriolis_column.momentum,
     )
 
 
-def gathered(
-    system: CanonicalModel, q: Coordinates, moves: RobotMotion
-) -> Iterator[tuple[int, GatheredMoments]]:
+def inward_moments(
+    system: CanonicalModel, q: Coordinates, motion: RobotMotion
+) -> Iterator[tuple[int, SubtreeMoments]]:
     """Every joint, from the leaves to the base, with what has come to it, in its joint frame."""
-    total = dict.fromkeys(range(system.size + 1), GatheredMoments())
+    total = dict.fromkeys(range(system.size + 1), SubtreeMoments())
     for i in system.inward:
-        body, w, u = system.body(i), _twice(moves, i), moves.virtual[i].body
+        body, w, u = system.body(i), _doubled_angular_velocity(motion, i), motion.virtual[i].body
         with system.section(i, "forces and moments"):
             field, moment = moments_of(body.inertia, u), cross_moment(body.inertia, w, u)
-            load = inertial_force(body, moves.at[i])
-            at_body = total[i] + GatheredMoments(load, field, moment)
-            slip = moves.rates[i].relative.v.scaled(2.0)
-            at_joint = to_joint(system, i, q, w, slip, at_body)
-            passed = at_body if system.same_joint_as_parent(i) else at_joint
-            at_parent = to_parent(system, i, q, _twice(moves, body.parent), passed)
+            load = inertial_force(body, motion.at[i])
+            at_body = total[i] + SubtreeMoments(load, field, moment)
+            origin_velocity = motion.rates[i].relative.v.scaled(2.0)
+            at_joint = to_joint(system, i, q, w, origin_velocity, at_body)
+            to_pass = at_body if system.same_joint_as_parent(i) else at_joint
+            at_parent = to_parent(
+                system, i, q, _doubled_angular_velocity(motion, body.parent), to_pass
+            )
             total[body.parent] = total[body.parent] + at_parent
         yield i, at_joint
 
 
-def _twice(moves: RobotMotion, i: int) -> Vector:
+def _doubled_angular_velocity(motion: RobotMotion, i: int) -> Vector:
     """The angular velocity of body `i`, doubled."""
-    return moves.rates[i].body.w.scaled(2.0)
+    return motion.rates[i].body.w.scaled(2.0)
 
 
-def climb(
-    system: CanonicalModel, i: int, q: Coordinates, moves: RobotMotion, x: GatheredDerivatives
-) -> Iterator[tuple[int, GatheredDerivatives]]:
+def columns_at_ancestors(
+    system: CanonicalModel, i: int, q: Coordinates, motion: RobotMotion, x: SubtreeDerivatives
+) -> Iterator[tuple[int, SubtreeDerivatives]]:
     """The column of joint `i` in the joint frame of every ancestor j, as what carries that joint
     sees it."""
     for j in system.ancestors(i):
-        at_parent = to_parent(system, i, q, _twice(moves, j), x)
-        slip = moves.rates[j].relative.v.scaled(2.0)
+        at_parent = to_parent(system, i, q, _doubled_angular_velocity(motion, j), x)
+        origin_velocity = motion.rates[j].relative.v.scaled(2.0)
         x = (
             shift_to_parent(at_parent, system.to_body(j, q))
             if j in system.bodies_of_joint(i)
-            else to_joint(system, j, q, _twice(moves, j), slip, at_parent)
+            else to_joint(
+                system, j, q, _doubled_angular_velocity(motion, j), origin_velocity, at_parent
+            )
         )
         i = j
         yield j, x

@@ -22,7 +22,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
-from symgen.algorithms.adjoint_columns import GatheredDerivatives, climb, displaced, gathered
+from symgen.algorithms.adjoint_columns import (
+    SubtreeDerivatives,
+    column_of_joint,
+    columns_at_ancestors,
+    inward_moments,
+)
 from symgen.algorithms.adjoints import (
     SOURCE,
     JointReadout,
@@ -30,21 +35,21 @@ from symgen.algorithms.adjoints import (
     half_rate,
     power,
 )
-from symgen.algorithms.coriolis import Entries, composites, square
+from symgen.algorithms.christoffel import commutators
+from symgen.algorithms.composite import MassMatrixFactors, coupled_mass_matrix, factorize
+from symgen.algorithms.coriolis import Entries, composites, square_matrix
 from symgen.algorithms.derivatives import Matrices, inverse_dynamics_derivatives
-from symgen.algorithms.factors import MassMatrixFactors, coupled_mass_matrix, factors
-from symgen.algorithms.forward_dynamics import driving
-from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
+from symgen.algorithms.forward_dynamics import accelerating_forces
+from symgen.algorithms.motion import wrenches_in_link_axes
 from symgen.algorithms.registry import Array, quantity
-from symgen.algorithms.torsion import commutators
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.spatial import ZERO_VECTOR, Turn
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Four = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
-Hessian = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Four]
+FourBlocks = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
+Hessian = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], FourBlocks]
 Gradient = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], Matrices]
 
 
@@ -59,37 +64,39 @@ class HessianBlocks:
     first: dict[int, Scalar]
     momentum: dict[int, Scalar]
 
-    def read(
-        self, i: int, j: int, reading: JointReadout, joint: Freedom, x: GatheredDerivatives
+    def add(
+        self, i: int, j: int, reading: JointReadout, joint: Freedom, x: SubtreeDerivatives
     ) -> None:
         """The entries of joint `i` with the column of `j`."""
         turning = reading.turning
-        self.qq[i, j] = reading.on(x.load, x.momentum, turning.dot(x.cross_moment))
+        self.qq[i, j] = reading.entry(x.load, x.momentum, turning.dot(x.cross_moment))
         self.qqd[i, j] = power(reading.bracket, x.rate_load) + turning.dot(x.cross_moment_rate)
         self.qqdd[i, j] = power(reading.bracket, x.inertia)
         self.qdqd[i, j] = joint.S.w.dot(x.cross_moment_rate)
 
-    def mirror(self, i: int, j: int, joint: Freedom, rates: Scalar, x: GatheredDerivatives) -> None:
+    def add_transposed(
+        self, i: int, j: int, joint: Freedom, rates: Scalar, x: SubtreeDerivatives
+    ) -> None:
         """The other order, i before j; `rates` is the derivative of λᵀ ∂τ/∂q̇_i in q_j."""
         self.qq[j, i], self.qdqd[j, i] = self.qq[i, j], self.qdqd[i, j]
         self.qqd[j, i], self.qqdd[j, i] = rates, joint.project(x.momentum)
 
 
 def _axis_rates(
-    system: CanonicalModel, i: int, moves: RobotMotion, x: GatheredDerivatives
+    system: CanonicalModel, i: int, motion: RobotMotion, x: SubtreeDerivatives
 ) -> Scalar:
     """The derivative of λᵀ ∂τ/∂q̇_i in q_j, from the column of j in the joint frame of i: as its
     carrier sees it, plus as that sees it which the axes go with."""
-    joint, place, rates = system.body(i).joint, system.body(i).placement, moves.rates[i]
+    joint, place, rates = system.body(i).joint, system.body(i).placement, motion.rates[i]
     w = place.select_by_axes(parent=rates.carrier.w, body=rates.body.w)
     slip = place.select_by_axes(parent=ZERO_VECTOR, body=rates.relative.v)
     rates_of_axis = half_rate(joint, rates.carrier.w, x.momentum) + half_rate(joint, w, x.momentum)
     return rates_of_axis + joint.S.w.dot(x.cross_moment - slip.cross(x.momentum.linear))
 
 
-def _outward(
-    system: CanonicalModel, j: int, i: int, q: Coordinates, x: GatheredDerivatives
-) -> GatheredDerivatives:
+def _in_later_joint_frame(
+    system: CanonicalModel, j: int, i: int, q: Coordinates, x: SubtreeDerivatives
+) -> SubtreeDerivatives:
     """A column of joint `j` in the joint frame of `i`, which stays with it and comes after it."""
     for k in range(j + 1, i + 1):
         for step in system.body(k).placement.to_joint_frame(q[k - 1]):
@@ -106,33 +113,43 @@ def second_derivatives(
     lam: Coordinates,
 ) -> HessianBlocks:
     """All blocks of the bodies' joints."""
-    moves = RobotMotion.of(system, q, (qd, qdd), lam)
-    doubled_rates = {i: x.scaled(2.0) for i, x in moves.rates.items()}
-    readings = {
-        i: JointReadout.of(system.body(i).joint, moves.carrier[i].carrier, moves.virtual[i].carrier)
+    motion = RobotMotion.of(system, q, (qd, qdd), lam)
+    doubled_rates = {i: x.scaled(2.0) for i, x in motion.rates.items()}
+    readouts = {
+        i: JointReadout.of(
+            system.body(i).joint, motion.carrier[i].carrier, motion.virtual[i].carrier
+        )
         for i in system.outward
     }
     out = HessianBlocks({}, {}, {}, {}, {}, {})
-    by_joint = zip(composites(system, q, doubled_rates), gathered(system, q, moves), strict=True)
+    by_joint = zip(
+        composites(system, q, doubled_rates), inward_moments(system, q, motion), strict=True
+    )
     for (j, *composite), (_, at) in by_joint:
         with system.section(j, "column"):
-            joint, read, axes = system.body(j).joint, readings[j], doubled_rates[j].joint
-            out.first[j] = read.on(at.load, at.momentum, read.turning.dot(at.cross_moment))
+            joint, readout, axes = system.body(j).joint, readouts[j], doubled_rates[j].joint
+            out.first[j] = readout.entry(at.load, at.momentum, readout.turning.dot(at.cross_moment))
             out.momentum[j] = joint.project(at.momentum)
-            start = displaced(joint, composite, moves, j, at, axes)
+            start = column_of_joint(joint, composite, motion, j, at, axes)
             for i in (i for i in system.bodies_of_joint(j) if i >= j):
-                out.read(i, j, readings[i], system.body(i).joint, _outward(system, j, i, q, start))
-            for i, at_joint in climb(system, j, q, moves, start):
+                out.add(
+                    i,
+                    j,
+                    readouts[i],
+                    system.body(i).joint,
+                    _in_later_joint_frame(system, j, i, q, start),
+                )
+            for i, at_joint in columns_at_ancestors(system, j, q, motion, start):
                 joint = system.body(i).joint
-                out.read(i, j, readings[i], joint, at_joint)
+                out.add(i, j, readouts[i], joint, at_joint)
                 if i not in system.bodies_of_joint(j):
-                    rates = _axis_rates(system, i, moves, at_joint)
-                    out.mirror(i, j, joint, rates, at_joint)
-    _commute(system, qd, out)
+                    rates = _axis_rates(system, i, motion, at_joint)
+                    out.add_transposed(i, j, joint, rates, at_joint)
+    _add_commutator_terms(system, qd, out)
     return out
 
 
-def _commute(system: CanonicalModel, qd: Coordinates, out: HessianBlocks) -> None:
+def _add_commutator_terms(system: CanonicalModel, qd: Coordinates, out: HessianBlocks) -> None:
     """The terms that are added where axes go with bodies; of rates see `torsion.by_rates`."""
     run = system.bodies_of_joint
     for k, j, at, sign in commutators(system):
@@ -146,7 +163,7 @@ def _commute(system: CanonicalModel, qd: Coordinates, out: HessianBlocks) -> Non
 
 def with_friction(
     system: CanonicalModel, qd: Coordinates, lam: Coordinates, blocks: Sequence[list[Scalar]]
-) -> Four:
+) -> FourBlocks:
     """The blocks with the second derivatives of joint friction, where it is smooth."""
     qq, qqd, qdqd, qqdd = blocks
     for k in range(system.size):
@@ -160,7 +177,7 @@ UNIT = "unit of lam_tau^T tau per units of both variables"
 FWD_UNIT = "unit of lam_qdd^T qdd per units of both variables"
 
 
-row = partial(
+hessian_quantity = partial(
     quantity,
     "inverse_dynamics_hessian",
     "d2(lam_tau^T tau)/d(q, qd, qdd)2",
@@ -190,18 +207,20 @@ row = partial(
 )
 
 
-@row(source=f"{SOURCE}; second order after the same, IROS 2022", applicable=wrenches_in_link_axes)
+@hessian_quantity(
+    source=f"{SOURCE}; second order after the same, IROS 2022", applicable=wrenches_in_link_axes
+)
 def inverse_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
-) -> Four:
-    """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
-    q̈, each n x n with a row for the first."""
+) -> FourBlocks:
+    """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q
+    and q̈, each n x n with a row for the first."""
     second = second_derivatives(system, q, qd, qdd, lam)
     blocks = (second.qq, second.qqd, second.qdqd, second.qqdd)
-    return with_friction(system, qd, lam, [square(system, block) for block in blocks])
+    return with_friction(system, qd, lam, [square_matrix(system, block) for block in blocks])
 
 
-forward_row = partial(
+forward_hessian_quantity = partial(
     quantity,
     "forward_dynamics_hessian",
     "d2(lam_qdd^T qdd)/d(q, qd, tau)2",
@@ -232,44 +251,48 @@ forward_row = partial(
 )
 
 
-@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", applicable=wrenches_in_link_axes)
+@forward_hessian_quantity(
+    source=f"by mu = M^-1 lambda, from the {SOURCE}", applicable=wrenches_in_link_axes
+)
 def forward_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
-) -> Four:
-    """The blocks of ∂²(λᵀ q̈)/∂(q, q̇, τ)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
-    τ, each n x n with a row for the first.
+) -> FourBlocks:
+    """The blocks of ∂²(λᵀ q̈)/∂(q, q̇, τ)² that do not vanish: in q twice, q and q̇, q̇ twice, q
+    and τ, each n x n with a row for the first.
 
     With μ = M⁻¹ λ and E = ∂²(μᵀ τ)/∂q∂q̈ the last is W = -E M⁻¹, and the others are those of
     inverse dynamics with the weights -μ, less W ∂τ/∂q and its transpose, and W ∂τ/∂q̇."""
-    return of_forward(
+    return forward_hessian_from_inverse(
         (inverse_dynamics_hessian, inverse_dynamics_derivatives), system, q, qd, tau, lam
     )
 
 
-def of_forward(
+def forward_hessian_from_inverse(
     formulations: tuple[Hessian, Gradient],
     system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates,
     tau: Coordinates,
     lam: Coordinates,
-) -> Four:
+) -> FourBlocks:
     """The Hessian of forward dynamics from formulations of the Hessian and the derivatives of
     inverse dynamics."""
     coupling = system.coupling
-    solver = factors(system, coupled_mass_matrix(system, q))
-    qdd, mu = (coupling.body_rates(solver.solve(x)) for x in (driving(system, q, qd, tau), lam))
+    solver = factorize(system, coupled_mass_matrix(system, q))
+    qdd, mu = (
+        coupling.body_rates(solver.solve(x)) for x in (accelerating_forces(system, q, qd, tau), lam)
+    )
     second = [coupling.matrix(x) for x in formulations[0](system, q, qd, qdd, mu)]
     by_q, by_qd = (coupling.matrix(x) for x in formulations[1](system, q, qd, qdd)[:2])
-    return of_solved(solver, second, by_q, by_qd)
+    return hessian_from_factors(solver, second, by_q, by_qd)
 
 
-def of_solved(
+def hessian_from_factors(
     solver: MassMatrixFactors,
     second: Sequence[Coordinates],
     by_q: Coordinates,
     by_qd: Coordinates,
-) -> Four:
+) -> FourBlocks:
     """The Hessian of λᵀ q̈ from that of μᵀ τ, μ = M⁻¹ λ, and the derivatives of inverse dynamics,
     all of the user's coordinates."""
     qq, qqd, qdqd, qqdd = ([-x for x in block] for block in second)

@@ -19,10 +19,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from symgen.algorithms.factors import coupled_mass_matrix, factors
-from symgen.algorithms.forward_dynamics import driving
-from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
-from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, motions, velocities
+from symgen.algorithms.composite import coupled_mass_matrix, factorize
+from symgen.algorithms.forward_dynamics import accelerating_forces
+from symgen.algorithms.motion import (
+    JointMotion,
+    Velocity,
+    joint_motions,
+    motions,
+    velocities,
+    wrenches_in_link_axes,
+)
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -32,8 +38,10 @@ from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import UNIT_Z, ZERO_FORCE, ZERO_VECTOR, Force, Turn, Twist, Vector
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
-Gradient = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Three]
+ThreeGradients = tuple[list[Scalar], list[Scalar], list[Scalar]]
+Gradient = Callable[
+    [CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], ThreeGradients
+]
 SOURCE = (
     "adjoint of Newton-Euler, from ∂r̈/∂q_i of Singh, Russell & Wensing, Efficient analytical "
     "derivatives of rigid-body dynamics, RA-L 2022"
@@ -41,7 +49,7 @@ SOURCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class PassedInward:
+class SubtreeSums:
     """The sums that travel to the base: the load on all beyond, their momentum at rates λ, and ∫ ρ̇
     × u dm about the frame at hand."""
 
@@ -49,15 +57,15 @@ class PassedInward:
     momentum: Force = ZERO_FORCE
     cross_moment: Vector = ZERO_VECTOR
 
-    def turned_in(self, turns: Sequence[Turn]) -> "PassedInward":
+    def turned_in(self, turns: Sequence[Turn]) -> "SubtreeSums":
         """The same in the axes from which `turns` lead to the present ones."""
         load, momentum, cross = self.load, self.momentum, self.cross_moment
         for turn in reversed(turns):
             load, momentum = load.to_parent(turn), momentum.to_parent(turn)
             cross = cross.expressed_after(-turn)
-        return PassedInward(load, momentum, cross)
+        return SubtreeSums(load, momentum, cross)
 
-    def named(self, label: str) -> "PassedInward":
+    def named(self, label: str) -> "SubtreeSums":
         """Itself, its vectors named for generated code."""
         self.load.named(label)
         self.momentum.linear.named(f"pu{label}")
@@ -67,19 +75,19 @@ class PassedInward:
 
 
 @dataclass(frozen=True, slots=True)
-class FromChildren:
+class ChildSums:
     """The sums of the bodies that a body carries: as they were about their frames, but in the
     body's axes, and the moments that their momenta have at the body's frame."""
 
-    passed: PassedInward = PassedInward()
+    passed: SubtreeSums = SubtreeSums()
     field: PairedMoments = NO_PAIRED_MOMENTS
 
-    def with_child(self, x: PassedInward, arm: Vector) -> "FromChildren":
+    def with_child(self, x: SubtreeSums, arm: Vector) -> "ChildSums":
         """The sum with what comes from the frame at `arm`."""
         load, momentum, passed = x.load, x.momentum, self.passed
         force = load.linear, load.angular + arm.cross(load.linear)
-        return FromChildren(
-            PassedInward(
+        return ChildSums(
+            SubtreeSums(
                 passed.load + Force(*force),
                 passed.momentum + momentum,
                 passed.cross_moment + x.cross_moment,
@@ -107,21 +115,23 @@ class RobotMotion:
         return cls(motions(system, q, *flow), joint_motions(system, q, *flow), rates, virtual)
 
 
-def sweep(
-    system: CanonicalModel, q: Coordinates, moves: RobotMotion
-) -> Iterator[tuple[int, PassedInward, PassedInward]]:
+def inward_sweep(
+    system: CanonicalModel, q: Coordinates, motion: RobotMotion
+) -> Iterator[tuple[int, SubtreeSums, SubtreeSums]]:
     """Every body from the leaves to the base with what has come to it: about a point of its joint
     in its own axes, and in its joint frame, as seen from what carries the joint.
 
     Moments of momenta are added up over all that is fixed to a body before they meet its angular
     velocity."""
-    total = dict.fromkeys(range(system.size + 1), FromChildren())
+    total = dict.fromkeys(range(system.size + 1), ChildSums())
     for i in system.inward:
         with system.section(i, "forces and momenta"):
             place = system.body(i).placement
-            at_body = _at_joint_origin(system, i, q, moves, total[i]).named(f"{i}")
-            slip = moves.rates[i].relative.v.cross(at_body.momentum.linear)
-            at_carrier = PassedInward(at_body.load, at_body.momentum, at_body.cross_moment + slip)
+            at_body = _at_joint_origin(system, i, q, motion, total[i]).named(f"{i}")
+            slip_moment = motion.rates[i].relative.v.cross(at_body.momentum.linear)
+            at_carrier = SubtreeSums(
+                at_body.load, at_body.momentum, at_body.cross_moment + slip_moment
+            )
             at_joint = at_carrier.turned_in(place.turns(q[i - 1]))
             passed = at_body if system.same_joint_as_parent(i) else at_joint
             for transform in reversed(place.transforms(q[i - 1])):
@@ -132,18 +142,18 @@ def sweep(
 
 
 def _at_joint_origin(
-    system: CanonicalModel, i: int, q: Coordinates, moves: RobotMotion, came: FromChildren
-) -> PassedInward:
+    system: CanonicalModel, i: int, q: Coordinates, motion: RobotMotion, from_children: ChildSums
+) -> SubtreeSums:
     """All that is fixed to body `i` or beyond, about the origin of its joint frame in its own
     axes."""
-    body, x, u = system.body(i), moves.at[i], moves.virtual[i].body
+    body, x, u = system.body(i), motion.at[i], motion.virtual[i].body
     shift = body.placement.shift(q[i - 1])
-    load = came.passed.load + inertial_force(body, x)
-    field = (came.field + paired_moments_of(body.inertia, u)).about(shift)
-    return PassedInward(
+    load = from_children.passed.load + inertial_force(body, x)
+    field = (from_children.field + paired_moments_of(body.inertia, u)).about(shift)
+    return SubtreeSums(
         Force(load.linear, load.angular + shift.cross(load.linear)),
-        Force(field.p, came.passed.momentum.angular + field.moment),
-        came.passed.cross_moment + field.along(x.w),
+        Force(field.p, from_children.passed.momentum.angular + field.moment),
+        from_children.passed.cross_moment + field.along(x.w),
     )
 
 
@@ -174,7 +184,7 @@ class JointReadout:
         second = Twist(z_second.scaled(sigma.z), x.a.cross(sigma) + z_second.scaled(t.z))
         return cls(bracket(joint, u), second, x.w.cross(sigma))
 
-    def on(self, load: Force, momentum: Force, twice_cross_moment: Scalar) -> Scalar:
+    def entry(self, load: Force, momentum: Force, twice_cross_moment: Scalar) -> Scalar:
         """The entry; `twice_cross_moment` is 2 σ̇·s."""
         return power(self.bracket, load) + power(self.second, momentum) + twice_cross_moment
 
@@ -184,12 +194,12 @@ def half_rate(joint: Freedom, w: Vector, momentum: Force) -> Scalar:
     return power(Twist(w.cross(joint.S.w), w.cross(joint.S.v)), momentum)
 
 
-def by_rate(joint: Freedom, w: Vector, at: PassedInward) -> Scalar:
+def rate_gradient(joint: Freedom, w: Vector, at: SubtreeSums) -> Scalar:
     """∫ J̇_i·u dm where the axis turns at `w`."""
     return half_rate(joint, w, at.momentum) + joint.S.w.dot(at.cross_moment)
 
 
-row = partial(
+vjp_quantity = partial(
     quantity,
     "inverse_dynamics_vjp",
     "lam_tau^T dtau/dq, lam_tau^T dtau/dqd, lam_tau^T M",
@@ -203,30 +213,32 @@ row = partial(
 )
 
 
-@row(source=SOURCE, applicable=wrenches_in_link_axes)
+@vjp_quantity(source=SOURCE, applicable=wrenches_in_link_axes)
 def inverse_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
-) -> Three:
+) -> ThreeGradients:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
-    moves = RobotMotion.of(system, q, (qd, qdd), lam)
+    motion = RobotMotion.of(system, q, (qd, qdd), lam)
     dq: list[Scalar] = [ZERO] * system.size
     dqd, m = [*dq], [*dq]
-    for i, at_body, at_joint in sweep(system, q, moves):
-        body, carrier = system.body(i), moves.carrier[i].carrier
+    for i, at_body, at_joint in inward_sweep(system, q, motion):
+        body, carrier = system.body(i), motion.carrier[i].carrier
         axes = body.placement.select_by_axes(parent=at_joint, body=at_body)
         with system.section(i, "gradient"):
-            read = JointReadout.of(body.joint, carrier, moves.virtual[i].carrier)
-            twice = 2.0 * read.turning.dot(at_joint.cross_moment)
-            felt = read.on(at_joint.load, at_joint.momentum, twice)
-            dq[i - 1] = felt + body.passive.position_slope(q[i - 1]) * lam[i - 1]
-            w = body.placement.select_by_axes(parent=carrier.w, body=moves.at[i].w)
-            rates = by_rate(body.joint, carrier.w, at_joint) + by_rate(body.joint, w, axes)
+            readout = JointReadout.of(body.joint, carrier, motion.virtual[i].carrier)
+            twice = 2.0 * readout.turning.dot(at_joint.cross_moment)
+            position_gradient = readout.entry(at_joint.load, at_joint.momentum, twice)
+            dq[i - 1] = position_gradient + body.passive.position_slope(q[i - 1]) * lam[i - 1]
+            w = body.placement.select_by_axes(parent=carrier.w, body=motion.at[i].w)
+            rates = rate_gradient(body.joint, carrier.w, at_joint) + rate_gradient(
+                body.joint, w, axes
+            )
             dqd[i - 1] = rates + body.passive.rate_slope(qd[i - 1]) * lam[i - 1]
             m[i - 1] = body.joint.project(at_body.momentum)
     return dq, dqd, m
 
 
-forward_row = partial(
+forward_vjp_quantity = partial(
     quantity,
     "forward_dynamics_vjp",
     "lam_qdd^T dqdd/dq, lam_qdd^T dqdd/dqd, lam_qdd^T M^-1",
@@ -241,28 +253,30 @@ forward_row = partial(
 )
 
 
-@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", applicable=wrenches_in_link_axes)
+@forward_vjp_quantity(
+    source=f"by mu = M^-1 lambda, from the {SOURCE}", applicable=wrenches_in_link_axes
+)
 def forward_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
-) -> Three:
+) -> ThreeGradients:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇ and μ = M⁻¹ λ, each of shape n: that of inverse dynamics at the
     accelerations that `tau` causes, with the weights -μ."""
-    return of_forward(inverse_dynamics_vjp, system, q, qd, tau, lam)
+    return forward_from_inverse(inverse_dynamics_vjp, system, q, qd, tau, lam)
 
 
-def of_forward(
-    of_inverse: Gradient,
+def forward_from_inverse(
+    inverse_gradients: Gradient,
     system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates,
     tau: Coordinates,
     lam: Coordinates,
-) -> Three:
+) -> ThreeGradients:
     """The gradients of forward dynamics from one formulation of the gradients of inverse
     dynamics."""
-    solver = factors(system, coupled_mass_matrix(system, q))
-    qdd, mu = solver.solve(driving(system, q, qd, tau)), solver.solve(lam)
+    solver = factorize(system, coupled_mass_matrix(system, q))
+    qdd, mu = solver.solve(accelerating_forces(system, q, qd, tau)), solver.solve(lam)
     rates = system.coupling.body_rates
-    dq, dqd, _ = of_inverse(system, q, qd, rates(qdd), rates(mu))
+    dq, dqd, _ = inverse_gradients(system, q, qd, rates(qdd), rates(mu))
     by_q, by_qd = (system.coupling.forces(x) for x in (dq, dqd))
     return [-x for x in by_q], [-x for x in by_qd], mu

@@ -7,19 +7,19 @@ of its origin, and twice the vector part of the unit quaternion that turns one i
 Siciliano & Villani, Six-DOF impedance control based on angle/axis representations, IEEE T-RA 1999,
 section IV)."""
 
+from symgen.algorithms.composite import coupled_mass_matrix, factorize, factorize_dense
 from symgen.algorithms.controllers import (
     COMMAND,
     STIFFNESS_UNITS,
-    by,
     controller,
+    difference_of,
     friction_rates,
-    minus,
     model_forces,
-    plus,
     saturated,
+    scaled_by,
+    sum_of,
 )
-from symgen.algorithms.factors import coupled_mass_matrix, dense_factors, factors
-from symgen.algorithms.kinematics import frame_jacobian_aligned, link_place
+from symgen.algorithms.kinematics import frame_jacobian_aligned, link_frame_pose
 from symgen.algorithms.registry import Array
 from symgen.algorithms.steps import difference
 from symgen.algorithms.task_space import quaternion
@@ -31,13 +31,15 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 TINY = 1e-30
 
 
-def _turn_off(system: CanonicalModel, q: Coordinates, link: str, xyzw: Coordinates) -> Vector:
+def _orientation_error(
+    system: CanonicalModel, q: Coordinates, link: str, xyzw: Coordinates
+) -> Vector:
     """Twice the vector part of the quaternion, in root axes, from the link's axes to those of
     another."""
     x, y, z, w = xyzw
     s, v = quaternion(system, q, link)
-    wanted = Vector(x, y, z)
-    u, c = wanted.scaled(s) - v.scaled(w) + v.cross(wanted), w * s + wanted.dot(v)
+    reference = Vector(x, y, z)
+    u, c = reference.scaled(s) - v.scaled(w) + v.cross(reference), w * s + reference.dot(v)
     return u.scaled(2.0 * sign(c + TINY))
 
 
@@ -72,30 +74,34 @@ def _turn_off(system: CanonicalModel, q: Coordinates, link: str, xyzw: Coordinat
     outputs=(Array("u_cartesian", *COMMAND),),
 )
 def cartesian_impedance(system: CanonicalModel, *inputs: Coordinates, link: str) -> list[Scalar]:
-    """τ = Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ)(k_p (q_ref ⊖ q) - k_d q̇) + g within ±limit, V = J q̇ and
-    e the way of the link's origin to p_ref and twice the vector part of the quaternion to quat_ref
-    (x, y, z, w), in root axes; J̄ the dynamically consistent inverse, damped as
+    """τ = Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ)(k_p (q_ref ⊖ q) - k_d q̇) + g within ±limit, V = J q̇
+    and e the way of the link's origin to p_ref and twice the vector part of the quaternion to
+    quat_ref (x, y, z, w), in root axes; J̄ the dynamically consistent inverse, damped as
     `operational_space_inertia` is."""
     q, qd, q_ref, p_ref, quat_ref, k_x, d_x, k_p, k_d, (damping,), limit = inputs
-    system, at, rates = system.at_state(q, qd)
+    system, positions, rates = system.at_state(q, qd)
     n = system.dof
-    flat = system.coupling.pull_back(frame_jacobian_aligned(system, at, link=link), (6, None))
-    rows = [[*flat[k * n : k * n + n]] for k in range(6)]
-    position = link_place(system, at, link).origin
-    e = [*minus(p_ref, [*position]), *_turn_off(system, at, link, quat_ref)]
-    force = minus(by(k_x, e), by(d_x, [dot(row, qd) for row in rows]))
-    solver = factors(system, coupled_mass_matrix(system, at))
+    jacobian = system.coupling.pull_back(
+        frame_jacobian_aligned(system, positions, link=link), (6, None)
+    )
+    rows = [[*jacobian[k * n : k * n + n]] for k in range(6)]
+    position = link_frame_pose(system, positions, link).origin
+    e = [*difference_of(p_ref, [*position]), *_orientation_error(system, positions, link, quat_ref)]
+    force = difference_of(scaled_by(k_x, e), scaled_by(d_x, [dot(row, qd) for row in rows]))
+    solver = factorize(system, coupled_mass_matrix(system, positions))
     solved = [solver.solve(row) for row in rows]
     inverse = [
         dot(a, b) + (damping * damping if i == j else ZERO)
         for i, a in enumerate(solved)
         for j, b in enumerate(rows)
     ]
-    free = minus(by(k_p, difference(system, q, q_ref)), by(k_d, qd))
-    felt = dense_factors(inverse, 6).solve([dot(row, free) for row in solved])
-    task = minus(force, felt)
-    driving = [dot([row[k] for row in rows], task) for k in range(n)]
-    still = [ZERO] * system.size
-    rubbing = friction_rates(system, rates, still)
-    weight = model_forces(system, at, (still, still), still, rubbing)
-    return saturated(plus(driving, free, weight), limit)
+    null_space_force = difference_of(
+        scaled_by(k_p, difference(system, q, q_ref)), scaled_by(k_d, qd)
+    )
+    task_force = factorize_dense(inverse, 6).solve([dot(row, null_space_force) for row in solved])
+    task = difference_of(force, task_force)
+    joint_force = [dot([row[k] for row in rows], task) for k in range(n)]
+    zeros = [ZERO] * system.size
+    friction_at = friction_rates(system, rates, zeros)
+    holding = model_forces(system, positions, (zeros, zeros), zeros, friction_at)
+    return saturated(sum_of(joint_force, null_space_force, holding), limit)

@@ -7,14 +7,19 @@ are left of a triple,
     Γ_ijk = S_i · (force field σ_j × J_k),     Γ_jik = σ_i · ∫ J_k × J_j dm = -Γ_kij,
 
 both read off the moments K, p of J_k (`Moments`) at j.
-"""
+
+The velocities of a joint whose axes turn with its body are a twist, not the derivatives of
+coordinates. There the connection Γ_ijk, with C_ij = Σ_k Γ_ijk v_k, has a torsion: it is not
+symmetric in j and k, Γ_ijk - Γ_ikj = M_i·(S_k × S_j), the momentum of joint i along the commutator
+of two unit twists. The equations Ṁ = C + Cᵀ and C v + g = bias hold there, too."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
-from symgen.algorithms.coriolis import C_MATRIX, square
+from symgen.algorithms.composite import mass_matrix
+from symgen.algorithms.coriolis import C_MATRIX, square_matrix
 from symgen.algorithms.registry import PACKED_PAIRS, Array, quantity
-from symgen.algorithms.torsion import torsion
 from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import Freedom
@@ -26,7 +31,7 @@ from symgen.mechanics.moments import (
     shift_to_parent_named,
 )
 from symgen.mechanics.spatial import Force, Step, Turn, Twist, Vector
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain
 
 Symbols = dict[tuple[int, int, int], Scalar]
 
@@ -35,35 +40,35 @@ UNIT = "kg m^2 | kg m | kg, per rad | m"
 
 
 @dataclass(frozen=True, slots=True)
-class PairColumn:
+class JointPairColumn:
     """The effect of a pair j ⪯ k on the ancestors of j: the force field σ_j × J_k, and its
     counterpart ∫ J_k × J_j dm."""
 
     force: Force
     product: Vector
 
-    def to_parent(self, step: Step) -> "PairColumn":
+    def to_parent(self, step: Step) -> "JointPairColumn":
         """The column about the frame from which `step` leads to the present one."""
         product = self.product.expressed_after(-step) if isinstance(step, Turn) else self.product
-        return PairColumn(self.force.to_parent(step), product)
+        return JointPairColumn(self.force.to_parent(step), product)
 
 
-def pair_column(joint: Freedom, moments: Moments) -> PairColumn:
+def pair_column(joint: Freedom, moments: Moments) -> JointPairColumn:
     """From the moments of J_k at joint j."""
     force, turning = moments.z_cross_u, joint.S.w.z
     product = moments.u_cross_turning.scaled(turning) + moments.p.cross(joint.S.v)
-    return PairColumn(force.scaled(turning), product)
+    return JointPairColumn(force.scaled(turning), product)
 
 
 Readings = Iterator[tuple[int, Scalar, Scalar]]
-Read = Callable[[int, PairColumn], Readings]
+Read = Callable[[int, JointPairColumn], Readings]
 """S_i · force and σ_i · product for every ancestor i of j, from the pair in j's joint frame."""
 
 
-def carried_up(system: CanonicalModel, q: Coordinates) -> Read:
+def read_in_ancestor_frames(system: CanonicalModel, q: Coordinates) -> Read:
     """Each ancestor reads in its own frame: nine numbers carried up for every pair."""
 
-    def read(j: int, at: PairColumn) -> Readings:
+    def read(j: int, at: JointPairColumn) -> Readings:
         for i, column, _ in shift_to_ancestors(system, j, q, at):
             joint = system.body(i).joint
             yield i, joint.project(column.force), column.product.dot(joint.S.w)
@@ -71,7 +76,7 @@ def carried_up(system: CanonicalModel, q: Coordinates) -> Read:
     return read
 
 
-def carried_down(system: CanonicalModel, q: Coordinates) -> Read:
+def read_in_joint_frame(system: CanonicalModel, q: Coordinates) -> Read:
     """All ancestors read in the joint frame of j, to which their axes are carried down once."""
     axes: dict[int, dict[int, Twist]] = {0: {}}
     at_joint: dict[int, dict[int, Twist]] = {}
@@ -82,7 +87,7 @@ def carried_down(system: CanonicalModel, q: Coordinates) -> Read:
         axes[j] = {i: axis.to_child(system.to_body(j, q)) for i, axis in at_joint[j].items()}
         axes[j][j] = place.freedom.S
 
-    def read(j: int, at: PairColumn) -> Readings:
+    def read(j: int, at: JointPairColumn) -> Readings:
         for i, axis in at_joint[j].items():
             yield (
                 i,
@@ -97,8 +102,8 @@ def carried_down(system: CanonicalModel, q: Coordinates) -> Read:
 def symbols(
     system: CanonicalModel, q: Coordinates, reading: Callable[[CanonicalModel, Coordinates], Read]
 ) -> Symbols:
-    """Γ_ijk by (i, j, k) with j <= k, without the structural zeros; `reading` is `carried_up` or
-    `carried_down`.
+    """Γ_ijk by (i, j, k) with j <= k, without the structural zeros; `reading` is
+    `read_in_ancestor_frames` or `read_in_joint_frame`.
 
     Where velocities are a twist, so that Γ_ijk and Γ_ikj differ, their mean.
     """
@@ -189,14 +194,14 @@ def christoffel_symbols(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
 
     With indices from 0, Γ_ijk is at i n(n+1)/2 + j n - j (j - 1)/2 + k - j.
     """
-    return _packed(system, symbols(system, q, carried_down))
+    return _packed(system, symbols(system, q, read_in_joint_frame))
 
 
 @as_packed
 def christoffel_symbols_up(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Christoffel symbols Γ_ijk, packed as by the other formulation, read by the ancestors in their
     own frames: fewer operations where joint centres coincide."""
-    return _packed(system, symbols(system, q, carried_up))
+    return _packed(system, symbols(system, q, read_in_ancestor_frames))
 
 
 def _packed(system: CanonicalModel, symbols: Symbols) -> list[Scalar]:
@@ -212,13 +217,13 @@ def _packed(system: CanonicalModel, symbols: Symbols) -> list[Scalar]:
 @as_full
 def christoffel_symbols_full(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Γ_ijk, n x n x n, row-major; symmetric in j and k but for the twist of a floating joint."""
-    return _full(system, q, symbols(system, q, carried_down))
+    return _full(system, q, symbols(system, q, read_in_joint_frame))
 
 
 @as_full
 def christoffel_symbols_full_up(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """All Christoffel symbols, n x n x n, read by the ancestors in their own frames."""
-    return _full(system, q, symbols(system, q, carried_up))
+    return _full(system, q, symbols(system, q, read_in_ancestor_frames))
 
 
 def _full(system: CanonicalModel, q: Coordinates, symbols: Symbols) -> list[Scalar]:
@@ -237,7 +242,7 @@ def coriolis_matrix_from_symbols(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
     """C_ij = Σ_k Γ_ijk q̇_k, n x n, row-major."""
-    return _along(system, q, symbols(system, q, carried_down), qd)
+    return _contracted(system, q, symbols(system, q, read_in_joint_frame), qd)
 
 
 @as_coriolis
@@ -245,10 +250,10 @@ def coriolis_matrix_from_symbols_up(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
     """C from Christoffel symbols, n x n, the symbols read by the ancestors in their own frames."""
-    return _along(system, q, symbols(system, q, carried_up), qd)
+    return _contracted(system, q, symbols(system, q, read_in_ancestor_frames), qd)
 
 
-def _along(
+def _contracted(
     system: CanonicalModel, q: Coordinates, symbols: Symbols, qd: Coordinates
 ) -> list[Scalar]:
     entries: dict[tuple[int, int], Scalar] = {}
@@ -258,4 +263,53 @@ def _along(
     for (i, j, k), half in torsion(system, q).items():
         entries[i, j] = entries.get((i, j), ZERO) + half * qd[k - 1]
         entries[i, k] = entries.get((i, k), ZERO) - half * qd[j - 1]
-    return square(system, entries)
+    return square_matrix(system, entries)
+
+
+Entries = dict[tuple[int, int], Scalar]
+
+
+def commutators(system: CanonicalModel) -> Iterator[tuple[int, int, int, float]]:
+    """The cross products of the unit twists of bodies that stay together: k, j, l and ±1 where S_k
+    × S_j = ±S_l, j before k."""
+    for run in dict.fromkeys(system.joint_bodies.values()):
+        units = dict(zip(run, system.body(run[0]).placement.twists, strict=True))
+        for j, k in combinations(run, 2):
+            yield from (
+                (k, j, i, sign) for i, sign in _signed_units(units[k].cross(units[j]), units)
+            )
+
+
+def _signed_units(x: Twist, units: dict[int, Twist]) -> Iterator[tuple[int, float]]:
+    """The unit twist that `x` is, and its sign; nothing where it vanishes."""
+    for i, unit in units.items():
+        product = x.w.dot(unit.w) + x.v.dot(unit.v)
+        if product is not ZERO and product:
+            yield i, plain(product)
+
+
+@cached_by_positions
+def torsion(system: CanonicalModel, q: Coordinates) -> dict[tuple[int, int, int], Scalar]:
+    """½ M_i·(S_k × S_j) by (i, j, k), for j before k in a run of bodies that stay together; the
+    negative where they are swapped."""
+    if not system.joint_bodies:
+        return {}
+    m, n = mass_matrix(system, q), system.size
+    return {
+        (i, j, k): 0.5 * sign * m[(i - 1) * n + along - 1]
+        for k, j, along, sign in commutators(system)
+        for i in range(1, n + 1)
+    }
+
+
+def velocity_derivatives(
+    system: CanonicalModel, twice_c: Entries, m: Entries, qd: Coordinates
+) -> Entries:
+    """∂(C v)/∂v from 2 C and M: where velocities are a twist v, column k less M (v × S_k)."""
+    entries = dict(twice_c)
+    for k, j, along, sign in commutators(system):
+        for i in range(1, system.size + 1):
+            weight = sign * m.get((i, along), ZERO)
+            entries[i, k] = entries.get((i, k), ZERO) + weight * qd[j - 1]
+            entries[i, j] = entries.get((i, j), ZERO) - weight * qd[k - 1]
+    return entries

@@ -11,16 +11,16 @@ from symgen.algorithms.closed_loops import (
     FORWARD,
     Flow,
     Term,
-    directions,
-    masses,
-    on_user,
-    only,
-    placed,
+    argument_gradient,
+    change_of_argument,
+    closed_loop_formulation,
+    displaced_arguments,
+    mass_matrix_of_user,
     rate,
     second_rate,
-    slopes,
-    torques,
-    varied,
+    term_arguments,
+    torques_of_user,
+    unit_changes,
 )
 from symgen.algorithms.energies import centroidal_momentum_matrix, com_jacobian
 from symgen.algorithms.joint_wrenches import joint_wrench
@@ -32,28 +32,28 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.dual import tangents
 from symgen.numbers.scalar import Coordinates, Scalar, dot
 
-_of_whole = partial(on_user, source=FORWARD, regroupings=(WHOLE,))
+_of_whole = partial(closed_loop_formulation, source=FORWARD, regroupings=(WHOLE,))
 
 
-def weights(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
+def gravity_of_user(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
     """The joint forces of the user against gravity."""
     system = system.at_positions(x)
     return system.coupling.forces(gravity(system, x))
 
 
-def _of_rows(term: Term, system: CanonicalModel, x: Coordinates) -> list[Scalar]:
+def _rows_of_user(term: Term, system: CanonicalModel, x: Coordinates) -> list[Scalar]:
     """A matrix of six or three rows in the user's coordinates."""
     system = system.at_positions(x)
     entries = term(system, x)
     return system.coupling.pull_back(entries, (len(entries) // system.size, None))
 
 
-CENTRE = partial(_of_rows, com_jacobian)
-MOMENTUM = partial(_of_rows, centroidal_momentum_matrix)
+CENTRE = partial(_rows_of_user, com_jacobian)
+MOMENTUM = partial(_rows_of_user, centroidal_momentum_matrix)
 RATES: Final[dict[str, Term]] = {
-    "mass_matrix": masses,
-    "gravity": weights,
-    "inverse_dynamics": torques,
+    "mass_matrix": mass_matrix_of_user,
+    "gravity": gravity_of_user,
+    "inverse_dynamics": torques_of_user,
     "coriolis_matrix": CORIOLIS,
     "coriolis_matrix_newton_euler": NEWTON_EULER,
     "com_jacobian": CENTRE,
@@ -61,7 +61,7 @@ RATES: Final[dict[str, Term]] = {
 """The terms that have rates or second rates, by quantity."""
 
 
-def _registered(kind: str, algorithm: Callable[..., list[Scalar]]) -> None:
+def _register_rates(kind: str, algorithm: Callable[..., list[Scalar]]) -> None:
     """Registers a rate or a second rate of each term that has one."""
     for name, term in RATES.items():
         row = f"{name}_{kind}"
@@ -69,31 +69,33 @@ def _registered(kind: str, algorithm: Callable[..., list[Scalar]]) -> None:
             known = {f.regrouping for f in QUANTITIES[row].formulations}
             of_term = partial(algorithm, term)
             update_wrapper(of_term, algorithm).__name__ = row
-            on_user(row, source=FORWARD, regroupings=sorted(known & {WHOLE}) or ("minimal",))(
-                of_term
-            )
+            closed_loop_formulation(
+                row, source=FORWARD, regroupings=sorted(known & {WHOLE}) or ("minimal",)
+            )(of_term)
 
 
-_registered("rate", rate)
-_registered("second_rate", second_rate)
+_register_rates("rate", rate)
+_register_rates("second_rate", second_rate)
 
 
-@on_user("mass_matrix_gradient", source=FORWARD)
+@closed_loop_formulation("mass_matrix_gradient", source=FORWARD)
 def mass_matrix_gradient(system: CanonicalModel, *at: Coordinates) -> list[Scalar]:
     """∂M_ij/∂q_k at [i, j, k]."""
-    return slopes(masses, system, placed(system, *at), 0)
+    return argument_gradient(mass_matrix_of_user, system, term_arguments(system, *at), 0)
 
 
-@on_user("gravity_gradient", source=FORWARD)
+@closed_loop_formulation("gravity_gradient", source=FORWARD)
 def gravity_gradient(system: CanonicalModel, *at: Coordinates) -> list[Scalar]:
     """∂g_i/∂q_k at [i, k]."""
-    return slopes(weights, system, placed(system, *at), 0)
+    return argument_gradient(gravity_of_user, system, term_arguments(system, *at), 0)
 
 
-@on_user("coriolis_matrix_gradient", source=FORWARD)
+@closed_loop_formulation("coriolis_matrix_gradient", source=FORWARD)
 def coriolis_matrix_gradient(system: CanonicalModel, *at: Coordinates) -> tuple[list[Scalar], ...]:
     """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each."""
-    return tuple(slopes(CORIOLIS, system, placed(system, *at), k) for k in (0, 1))
+    return tuple(
+        argument_gradient(CORIOLIS, system, term_arguments(system, *at), k) for k in (0, 1)
+    )
 
 
 @_of_whole("coriolis_matrix_newton_euler_gradient")
@@ -101,30 +103,32 @@ def coriolis_matrix_newton_euler_gradient(
     system: CanonicalModel, *at: Coordinates
 ) -> tuple[list[Scalar], ...]:
     """∂C_ij/∂q_k and ∂C_ij/∂q̇_k of the second factorisation, n x n x n each."""
-    return tuple(slopes(NEWTON_EULER, system, placed(system, *at), k) for k in (0, 1))
+    return tuple(
+        argument_gradient(NEWTON_EULER, system, term_arguments(system, *at), k) for k in (0, 1)
+    )
 
 
-@on_user("inverse_dynamics_second_derivatives", source=FORWARD)
+@closed_loop_formulation("inverse_dynamics_second_derivatives", source=FORWARD)
 def inverse_dynamics_second_derivatives(
     system: CanonicalModel, *at: Coordinates
 ) -> tuple[list[Scalar], ...]:
     """∂(∂τ_i/∂q_j)/∂q_k, ∂²τ_i/∂q̇_j∂q̇_k, ∂²τ_i/∂q_j∂q̇_k and ∂M_ik/∂q_j at [i, j, k]."""
-    flow, n = placed(system, *at), system.coupling.velocities
-    inertia = slopes(masses, system, flow[:1], 0)
+    flow, n = term_arguments(system, *at), system.coupling.velocities
+    inertia = argument_gradient(mass_matrix_of_user, system, flow[:1], 0)
     swapped = [inertia[(i * n + k) * n + j] for i, j, k in product(range(n), repeat=3)]
-    return (*(_mixed(system, flow, a, b) for a, b in ((0, 0), (1, 1), (0, 1))), swapped)
+    return (*(_mixed_derivative(system, flow, a, b) for a, b in ((0, 0), (1, 1), (0, 1))), swapped)
 
 
-def _mixed(system: CanonicalModel, at: Flow, a: int, b: int) -> list[Scalar]:
+def _mixed_derivative(system: CanonicalModel, at: Flow, a: int, b: int) -> list[Scalar]:
     """∂(∂τ_i/∂x_j)/∂y_k at [i, j, k], x the argument `a` and y the argument `b`. Of what commutes
     one half is computed."""
-    n, units = range(system.coupling.velocities), directions(system)
+    n, units = range(system.coupling.velocities), unit_changes(system)
     half = a == b and not (a == 0 and system.coupling.quaternions)
 
     def column(j: int, k: int) -> list[Scalar]:
-        moved = varied(system, at, only(b, units[k], len(at)))
-        moved = varied(system, moved, only(a, units[j], len(at)), 2)
-        return tangents(tangents(torques(system, *moved), 2))
+        moved = displaced_arguments(system, at, change_of_argument(b, units[k], len(at)))
+        moved = displaced_arguments(system, moved, change_of_argument(a, units[j], len(at)), 2)
+        return tangents(tangents(torques_of_user(system, *moved), 2))
 
     columns = {(j, k): column(j, k) for j in n for k in n if k <= j or not half}
     pairs = [columns[(j, k) if (j, k) in columns else (k, j)] for j in n for k in n]
@@ -150,14 +154,14 @@ def centroidal_momentum_gradient(
         a, n = MOMENTUM(system, x), len(qd)
         return [dot(a[k * n : k * n + n], qd) for k in range(6)]
 
-    return slopes(momentum, system, placed(system, q), 0)
+    return argument_gradient(momentum, system, term_arguments(system, q), 0)
 
 
 def _register_frame(axes: str, jacobian: Term) -> None:
     """Rates and gradient of the Jacobian of a link."""
 
     def of(link: str) -> Term:
-        return partial(_of_rows, partial(jacobian, link=link))
+        return partial(_rows_of_user, partial(jacobian, link=link))
 
     @_of_whole(f"frame_jacobian_dot_{axes}")
     def matrix_rate(system: CanonicalModel, *flow: Coordinates, link: str) -> list[Scalar]:
@@ -172,7 +176,7 @@ def _register_frame(axes: str, jacobian: Term) -> None:
     @_of_whole(f"frame_hessian_{axes}")
     def hessian(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
         """∂J/∂q, 6 x n x n."""
-        return slopes(of(link), system, placed(system, q), 0)
+        return argument_gradient(of(link), system, term_arguments(system, q), 0)
 
 
 for _axes, _row in AXES.items():
@@ -192,4 +196,6 @@ def joint_wrench_derivatives(
         rates, accelerations = state.coupling.body_rates(qd), state.coupling.body_accelerations(qdd)
         return joint_wrench(state, x, rates, accelerations, joint=joint)
 
-    return tuple(slopes(wrench, system, placed(system, *at), k) for k in range(len(at)))
+    return tuple(
+        argument_gradient(wrench, system, term_arguments(system, *at), k) for k in range(len(at))
+    )

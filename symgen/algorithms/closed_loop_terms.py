@@ -11,13 +11,18 @@ from itertools import combinations_with_replacement, product
 from typing import Final
 
 from symgen.algorithms.christoffel import coriolis_matrix_from_symbols
-from symgen.algorithms.closed_loops import Term, directions, displaced, on_user
+from symgen.algorithms.closed_loops import (
+    Term,
+    closed_loop_formulation,
+    displaced_positions,
+    unit_changes,
+)
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.coriolis_newton_euler import coriolis_matrix_newton_euler, with_skew
 from symgen.algorithms.motion import motions
 from symgen.algorithms.parameter_tensors import momentum_rate_regressor
-from symgen.algorithms.regressors import full, joint_entries, momentum_regressor
+from symgen.algorithms.regressors import joint_entries, momentum_regressor, row_major_entries
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import CoordinateMap, Coupling
 from symgen.mechanics.parameters import WHOLE
@@ -26,16 +31,16 @@ from symgen.numbers.dual import tangent, unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
 EMBEDDED = "G^T (C G + M dG/dt), Featherstone (2008), section 8.2"
-OF_MAP: Final = 3
+RATE_LEVEL: Final = 3
 """The level of the numbers with the rate of G, above those of rates and second rates of terms."""
-_of_whole = partial(on_user, source=EMBEDDED, regroupings=(WHOLE,))
+_of_whole = partial(closed_loop_formulation, source=EMBEDDED, regroupings=(WHOLE,))
 
 
 def rate_of_map(system: CanonicalModel, x: Coordinates, qd: Coordinates) -> Coupling:
     """The coupling at positions of the bodies' joints with Ġ in place of G."""
-    moving = system.coupling.at_positions(displaced(system, x, qd, OF_MAP))
+    moving = system.coupling.at_positions(displaced_positions(system, x, qd, RATE_LEVEL))
     terms = (
-        [replace(term, factor=tangent(term.factor, OF_MAP)) for term in drive.terms]
+        [replace(term, factor=tangent(term.factor, RATE_LEVEL)) for term in drive.terms]
         for drive in moving.drives
     )
     return replace(moving, drives=tuple(CoordinateMap(tuple(row)) for row in terms))
@@ -44,28 +49,28 @@ def rate_of_map(system: CanonicalModel, x: Coordinates, qd: Coordinates) -> Coup
 # -- Coriolis matrices -----------------------------------------------------------------------------
 
 
-def _embedded(term: Term, system: CanonicalModel, *at: Coordinates) -> list[Scalar]:
+def _embedded_coriolis(term: Term, system: CanonicalModel, *at: Coordinates) -> list[Scalar]:
     """Gᵀ (C G + M Ġ) with a Coriolis matrix of the tree; `at` are the positions of the bodies'
     joints and q̇."""
     x, qd = at
     state, n = system.at_positions(x), len(qd)
     tree = state.coupling.matrix(term(state, x, state.coupling.body_rates(qd)))
     product = rate_of_map(system, x, qd).pull_back(mass_matrix(state, x), (system.size, None))
-    drifting = state.coupling.pull_back(product, (None, n))
-    return [a + b for a, b in zip(tree, drifting, strict=True)]
+    rate_part = state.coupling.pull_back(product, (None, n))
+    return [a + b for a, b in zip(tree, rate_part, strict=True)]
 
 
-CORIOLIS = partial(_embedded, coriolis_matrix_from_symbols)
-NEWTON_EULER = partial(_embedded, coriolis_matrix_newton_euler)
+CORIOLIS = partial(_embedded_coriolis, coriolis_matrix_from_symbols)
+NEWTON_EULER = partial(_embedded_coriolis, coriolis_matrix_newton_euler)
 
 
-@on_user("coriolis_matrix", source=EMBEDDED)
+@closed_loop_formulation("coriolis_matrix", source=EMBEDDED)
 def coriolis_matrix(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C = Gᵀ (C_x G + M_x Ġ), n x n, from the Christoffel symbols of the tree."""
     return CORIOLIS(system, system.coupling.body_positions(q), qd)
 
 
-@on_user("coriolis_matrix_newton_euler", source=EMBEDDED, regroupings=(WHOLE,))
+@closed_loop_formulation("coriolis_matrix_newton_euler", source=EMBEDDED, regroupings=(WHOLE,))
 def coriolis_matrix_newton_euler_embedded(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
@@ -73,7 +78,7 @@ def coriolis_matrix_newton_euler_embedded(
     return NEWTON_EULER(system, system.coupling.body_positions(q), qd)
 
 
-@on_user("coriolis_transpose_product", source="G^T C^T dx/dt + dG/dt^T M dx/dt")
+@closed_loop_formulation("coriolis_transpose_product", source="G^T C^T dx/dt + dG/dt^T M dx/dt")
 def coriolis_transpose_product_embedded(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
@@ -83,8 +88,8 @@ def coriolis_transpose_product_embedded(
     m = mass_matrix(state, x)
     momenta = [dot(m[i * n : i * n + n], xd) for i in range(n)]
     tree = state.coupling.forces(coriolis_transpose_product(state, x, xd))
-    drifting = rate_of_map(system, x, qd).forces(momenta)
-    return [a + b for a, b in zip(tree, drifting, strict=True)]
+    rate_part = rate_of_map(system, x, qd).forces(momenta)
+    return [a + b for a, b in zip(tree, rate_part, strict=True)]
 
 
 # -- Christoffel symbols ---------------------------------------------------------------------------
@@ -104,7 +109,7 @@ def _symbols(system: CanonicalModel, q: Coordinates) -> dict[tuple[int, int, int
     }
 
 
-@on_user("christoffel_symbols_full", source=EMBEDDED)
+@closed_loop_formulation("christoffel_symbols_full", source=EMBEDDED)
 def christoffel_symbols_full(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Γ_ijk at [i, j, k]."""
     symbols, n = _symbols(system, q), system.coupling.velocities
@@ -112,7 +117,7 @@ def christoffel_symbols_full(system: CanonicalModel, q: Coordinates) -> list[Sca
     return [symbols[(i, j, k) if (i, j, k) in symbols else (i, k, j)] for i, j, k in triples]
 
 
-@on_user("christoffel_symbols", source=EMBEDDED)
+@closed_loop_formulation("christoffel_symbols", source=EMBEDDED)
 def christoffel_symbols(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Γ_ijk of the pairs j <= k, row by row; of velocities that are no rates of coordinates the
     mean of both orders."""
@@ -138,8 +143,8 @@ def momentum_rate_regressor_embedded(
     xd, width = state.coupling.body_rates(qd), system.parameters
     tree = state.coupling.pull_back(momentum_rate_regressor(state, x, xd), (None, width))
     momenta = momentum_regressor(state, x, xd)
-    drifting = rate_of_map(system, x, qd).pull_back(momenta, (None, width))
-    return [a + b for a, b in zip(tree, drifting, strict=True)]
+    rate_part = rate_of_map(system, x, qd).pull_back(momenta, (None, width))
+    return [a + b for a, b in zip(tree, rate_part, strict=True)]
 
 
 @_of_whole("coriolis_matrix_by_parameters")
@@ -150,11 +155,11 @@ def coriolis_matrix_by_parameters(
     and q̈_r = 0."""
     system = replace(system, gravity=dict.fromkeys(system.gravity, ZERO_VECTOR))
     columns = []
-    for u in directions(system):
+    for u in unit_changes(system):
         state, x, xd = system.at_state(q, qd, u)
         reference, n = state.coupling.body_rates(u), system.size
         moving = motions(state, x, xd, state.rest_accelerations, reference)
-        entries = full(joint_entries(state, x, moving), n, system.parameters)
+        entries = row_major_entries(joint_entries(state, x, moving), n, system.parameters)
         columns.append(state.coupling.pull_back(entries, (None, system.parameters)))
     width = system.parameters
     return [
@@ -169,8 +174,8 @@ def coriolis_matrix_newton_euler_by_parameters(
     """The same of the second factorisation."""
     state, x, _ = system.at_state(q)
     n, width = system.size, system.parameters
-    none: list[Scalar] = [ZERO] * (n * n * width)
-    skew = with_skew(none, state, x, state.coupling.body_rates(qd))
+    zeros: list[Scalar] = [ZERO] * (n * n * width)
+    skew = with_skew(zeros, state, x, state.coupling.body_rates(qd))
     added = state.coupling.pull_back(skew, (None, None, width))
     known = coriolis_matrix_by_parameters(system, q, qd)
     return [a + b for a, b in zip(known, added, strict=True)]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from symgen.algorithms.adjoint_hessians import Four, of_solved
+from symgen.algorithms.adjoint_hessians import FourBlocks, hessian_from_factors
+from symgen.algorithms.composite import MassMatrixFactors, coupled_mass_matrix, factorize
 from symgen.algorithms.derivatives import ForwardDerivatives, Matrices
-from symgen.algorithms.external_inputs import external_matrices
-from symgen.algorithms.factors import MassMatrixFactors, coupled_mass_matrix, factors
-from symgen.algorithms.forward_dynamics import driving
+from symgen.algorithms.forward_dynamics import accelerating_forces
+from symgen.algorithms.kinematics import external_matrices
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import JOINTS, formulation_of
 from symgen.algorithms.requirements import requirement
@@ -29,12 +29,14 @@ REVERSE = "reverse differentiation along G of the closed loops"
 
 
 @requirement("only robots with closed loops")
-def looped(system: CanonicalModel) -> bool:
+def has_closed_loops(system: CanonicalModel) -> bool:
     """Whether there are closed loops."""
     return bool(system.coupling.loops)
 
 
-on_user = partial(formulation_of, applicable=looped, coordinates=JOINTS, closed_loops=True)
+closed_loop_formulation = partial(
+    formulation_of, applicable=has_closed_loops, coordinates=JOINTS, closed_loops=True
+)
 
 Term = Callable[..., list[Scalar]]
 """A term of the user's coordinates from the system, positions of the bodies' joints, and rates of
@@ -44,69 +46,84 @@ Flow = Sequence[Coordinates]
 along the user's coordinates."""
 
 
-def placed(system: CanonicalModel, q: Coordinates, *rates: Coordinates) -> list[Coordinates]:
+def term_arguments(
+    system: CanonicalModel, q: Coordinates, *rates: Coordinates
+) -> list[Coordinates]:
     """The arguments of a term at positions of the user."""
     return [system.coupling.body_positions(q), *rates]
 
 
-def displaced(
-    system: CanonicalModel, x: Coordinates, change: Coordinates, level: int = 1
+def displaced_positions(
+    system: CanonicalModel, x: Coordinates, directional_derivative: Coordinates, level: int = 1
 ) -> list[Any]:
     """The positions of the bodies' joints after a small change along the user's coordinates."""
-    if all(d is ZERO for d in change):
+    if all(d is ZERO for d in directional_derivative):
         return [*x]
-    return along(x, system.coupling.at_positions(x).body_rates(change), level)
+    return along(x, system.coupling.at_positions(x).body_rates(directional_derivative), level)
 
 
-def varied(system: CanonicalModel, at: Flow, changes: Flow, level: int = 1) -> list[list[Any]]:
+def displaced_arguments(
+    system: CanonicalModel, at: Flow, changes: Flow, level: int = 1
+) -> list[list[Any]]:
     """The arguments of a term after small changes."""
     pairs = zip(at[1:], changes[1:], strict=True)
-    return [displaced(system, at[0], changes[0], level), *(along(v, d, level) for v, d in pairs)]
+    return [
+        displaced_positions(system, at[0], changes[0], level),
+        *(along(v, d, level) for v, d in pairs),
+    ]
 
 
-def only(k: int, change: Coordinates, count: int) -> list[Coordinates]:
+def change_of_argument(
+    k: int, directional_derivative: Coordinates, count: int
+) -> list[Coordinates]:
     """A change of the argument `k` of so many."""
-    return [change if a == k else [ZERO] * len(change) for a in range(count)]
+    return [
+        directional_derivative if a == k else [ZERO] * len(directional_derivative)
+        for a in range(count)
+    ]
 
 
-def directions(system: CanonicalModel) -> list[list[Scalar]]:
+def unit_changes(system: CanonicalModel) -> list[list[Scalar]]:
     """The unit changes along the user's coordinates."""
     n = system.coupling.velocities
     return [unit(n, k) for k in range(n)]
 
 
-def slopes(term: Term, system: CanonicalModel, at: Flow, k: int) -> list[Scalar]:
+def argument_gradient(term: Term, system: CanonicalModel, at: Flow, k: int) -> list[Scalar]:
     """The derivative of a term in its argument `k`, which is the last index."""
-    units = directions(system)
-    columns = [tangents(term(system, *varied(system, at, only(k, u, len(at))))) for u in units]
+    units = unit_changes(system)
+    columns = [
+        tangents(term(system, *displaced_arguments(system, at, change_of_argument(k, u, len(at)))))
+        for u in units
+    ]
     return [column[i] for i in range(len(columns[0])) for column in columns]
 
 
-def change(term: Term, system: CanonicalModel, flow: Flow) -> list[Scalar]:
+def directional_derivative(term: Term, system: CanonicalModel, flow: Flow) -> list[Scalar]:
     """The derivative of a term along changes of its arguments: `flow` has these and then those."""
     count = len(flow) // 2
-    at = placed(system, *flow[:count])
-    return tangents(term(system, *varied(system, at, flow[count:])))
+    at = term_arguments(system, *flow[:count])
+    return tangents(term(system, *displaced_arguments(system, at, flow[count:])))
 
 
 def rate(term: Term, system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """The rate of a term along a motion of the user, of which `flow` has one derivative more than
     the term."""
-    return change(term, system, (*flow[: len(flow) - 1], *flow[1:]))
+    return directional_derivative(term, system, (*flow[: len(flow) - 1], *flow[1:]))
 
 
 def second_rate(term: Term, system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """The second rate of a term along a motion, of which `flow` has two derivatives more."""
-    at, count = placed(system, *flow), len(flow) - 1
-    moving = varied(system, at[:count], at[1:])
-    again = varied(system, moving[: count - 1], moving[1:], 2)
+    at, count = term_arguments(system, *flow), len(flow) - 1
+    moving = displaced_arguments(system, at[:count], at[1:])
+    again = displaced_arguments(system, moving[: count - 1], moving[1:], 2)
     return tangents(tangents(term(system, *again), 2))
 
 
 # -- terms -----------------------------------------------------------------------------------------
 
 
-def torques(
+def torques_of_user(
     system: CanonicalModel, x: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> list[Scalar]:
     """The joint forces of the user."""
@@ -115,25 +132,25 @@ def torques(
     return system.coupling.forces(inverse_dynamics(system, x, rates, accelerations))
 
 
-def masses(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
+def mass_matrix_of_user(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
     """The mass matrix of the user."""
     return coupled_mass_matrix(system.at_positions(x), x)
 
 
-def solved(
+def solved_accelerations(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> tuple[list[Any], MassMatrixFactors, list[Scalar]]:
     """The positions of the bodies' joints, the factors of the mass matrix, and the accelerations of
     the user."""
     state, x, xd = system.at_state(q, qd)
-    solver = factors(state, coupled_mass_matrix(state, x))
-    return x, solver, solver.solve(driving(state, x, xd, tau))
+    solver = factorize(state, coupled_mass_matrix(state, x))
+    return x, solver, solver.solve(accelerating_forces(state, x, xd, tau))
 
 
 # -- inverse dynamics ------------------------------------------------------------------------------
 
 
-@on_user("inverse_dynamics_derivatives", source=FORWARD)
+@closed_loop_formulation("inverse_dynamics_derivatives", source=FORWARD)
 def inverse_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Matrices:
@@ -141,16 +158,20 @@ def inverse_dynamics_derivatives(
     state, x, _ = system.at_state(q)
     thrusts, at = external_matrices(state, x)[1], (x, qd, qdd)
     external = ([-e for e in thrusts],) if thrusts else ()
-    return (*(slopes(torques, system, at, k) for k in (0, 1)), masses(system, x), *external)
+    return (
+        *(argument_gradient(torques_of_user, system, at, k) for k in (0, 1)),
+        mass_matrix_of_user(system, x),
+        *external,
+    )
 
 
-@on_user("inverse_dynamics_jvp", source=FORWARD)
+@closed_loop_formulation("inverse_dynamics_jvp", source=FORWARD)
 def inverse_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """Change of τ along (dq, dq̇, dq̈), shape n."""
-    return change(torques, system, inputs)
+    return directional_derivative(torques_of_user, system, inputs)
 
 
-def felt(
+def weighted_gradients(
     system: CanonicalModel, at: Flow, lam: Coordinates, moved: tuple[int, Coordinates] | None = None
 ) -> list[list[Scalar]]:
     """The gradients of λᵀ τ in the user's q, q̇ and q̈, or of its slope along a direction of the
@@ -158,35 +179,37 @@ def felt(
     record, size = Record(), system.size
     (x, dx), (v, dv), (a, da) = (noted(record, values) for values in at)
     if moved is None:
-        result = dot(torques(system, x, v, a), lam)
+        result = dot(torques_of_user(system, x, v, a), lam)
     else:
-        changes = only(*moved, len(at))
-        (result,) = tangents([dot(torques(system, *varied(system, [x, v, a], changes)), lam)])
+        changes = change_of_argument(*moved, len(at))
+        (result,) = tangents(
+            [dot(torques_of_user(system, *displaced_arguments(system, [x, v, a], changes)), lam)]
+        )
     by, n = gradient(result, [*dx, *dv, *da]), len(dv)
     forces = system.coupling.at_positions(at[0]).forces(by[:size])
     return [forces, by[size : size + n], by[size + n :]]
 
 
-@on_user("inverse_dynamics_vjp", source=REVERSE)
+@closed_loop_formulation("inverse_dynamics_vjp", source=REVERSE)
 def inverse_dynamics_vjp(system: CanonicalModel, *inputs: Coordinates) -> tuple[list[Scalar], ...]:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
     *at, lam = inputs
-    return tuple(felt(system, placed(system, *at), lam))
+    return tuple(weighted_gradients(system, term_arguments(system, *at), lam))
 
 
-@on_user("inverse_dynamics_hessian", source=f"{REVERSE}, of slopes")
-def inverse_dynamics_hessian(system: CanonicalModel, *inputs: Coordinates) -> Four:
-    """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
-    q̈, each n x n with a row for the first."""
+@closed_loop_formulation("inverse_dynamics_hessian", source=f"{REVERSE}, of slopes")
+def inverse_dynamics_hessian(system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
+    """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q
+    and q̈, each n x n with a row for the first."""
     *at, lam = inputs
-    return second_derivatives(system, placed(system, *at), lam)
+    return second_derivatives(system, term_arguments(system, *at), lam)
 
 
-def second_derivatives(system: CanonicalModel, at: Flow, lam: Coordinates) -> Four:
+def second_derivatives(system: CanonicalModel, at: Flow, lam: Coordinates) -> FourBlocks:
     """The same from positions of the bodies' joints."""
-    units = directions(system)
-    by_q = [felt(system, at, lam, (0, u)) for u in units]
-    qdqd = [x for u in units for x in felt(system, at, lam, (1, u))[1]]
+    units = unit_changes(system)
+    by_q = [weighted_gradients(system, at, lam, (0, u)) for u in units]
+    qdqd = [x for u in units for x in weighted_gradients(system, at, lam, (1, u))[1]]
     qq, qqd, qqdd = ([x for row in by_q for x in row[k]] for k in range(3))
     return qq, qqd, qdqd, qqdd
 
@@ -194,54 +217,61 @@ def second_derivatives(system: CanonicalModel, at: Flow, lam: Coordinates) -> Fo
 # -- forward dynamics ------------------------------------------------------------------------------
 
 
-def accelerated(
+def acceleration_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> ForwardDerivatives:
     """q̈ of the user and its derivatives."""
-    x, solver, qdd = solved(system, q, qd, tau)
+    x, solver, qdd = solved_accelerations(system, q, qd, tau)
     at = x, qd, qdd
-    dq, dqd = (solver.solve_columns([-e for e in slopes(torques, system, at, k)]) for k in (0, 1))
+    dq, dqd = (
+        solver.solve_columns([-e for e in argument_gradient(torques_of_user, system, at, k)])
+        for k in (0, 1)
+    )
     matrices = external_matrices(system.at_positions(x), x)
     wrenches, thrusts = (solver.solve_columns(a) if a else [] for a in matrices)
     return ForwardDerivatives(qdd, dq, dqd, solver.inverse(), wrenches, thrusts)
 
 
-@on_user("forward_dynamics_derivatives", source=FORWARD)
+@closed_loop_formulation("forward_dynamics_derivatives", source=FORWARD)
 def forward_dynamics_derivatives(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and M⁻¹, n x n each, and those in external
     wrenches and thrusts, if there are any."""
-    by = accelerated(system, *at)
+    by = acceleration_derivatives(system, *at)
     return by.dq, by.dqd, by.inverse, *(x for x in (by.dwrench, by.dthrust) if x)
 
 
-@on_user("forward_dynamics_jvp", source=FORWARD)
+@closed_loop_formulation("forward_dynamics_jvp", source=FORWARD)
 def forward_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """Change of q̈ along (dq, dq̇, dτ), shape n."""
     q, qd, tau, dq, dqd, dtau = inputs
-    x, solver, qdd = solved(system, q, qd, tau)
-    moved = varied(system, (x, qd, qdd), (dq, dqd, [ZERO] * len(qdd)))
-    changes = tangents(torques(system, *moved))
+    x, solver, qdd = solved_accelerations(system, q, qd, tau)
+    moved = displaced_arguments(system, (x, qd, qdd), (dq, dqd, [ZERO] * len(qdd)))
+    changes = tangents(torques_of_user(system, *moved))
     return solver.solve([d - c for d, c in zip(dtau, changes, strict=True)])
 
 
-@on_user("forward_dynamics_vjp", source=REVERSE)
+@closed_loop_formulation("forward_dynamics_vjp", source=REVERSE)
 def forward_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇ and μ = M⁻¹ λ, each of shape n."""
-    x, solver, qdd = solved(system, q, qd, tau)
+    x, solver, qdd = solved_accelerations(system, q, qd, tau)
     mu = solver.solve(lam)
-    by_q, by_qd, _ = felt(system, (x, qd, qdd), mu)
+    by_q, by_qd, _ = weighted_gradients(system, (x, qd, qdd), mu)
     return [-e for e in by_q], [-e for e in by_qd], mu
 
 
-@on_user("forward_dynamics_hessian", source=f"by mu = M^-1 lambda; {REVERSE}, of slopes")
+@closed_loop_formulation(
+    "forward_dynamics_hessian", source=f"by mu = M^-1 lambda; {REVERSE}, of slopes"
+)
 def forward_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
-) -> Four:
-    """The blocks of ∂²(λᵀ q̈)/∂(q, q̇, τ)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
-    τ, each n x n with a row for the first."""
-    x, solver, qdd = solved(system, q, qd, tau)
+) -> FourBlocks:
+    """The blocks of ∂²(λᵀ q̈)/∂(q, q̇, τ)² that do not vanish: in q twice, q and q̇, q̇ twice, q
+    and τ, each n x n with a row for the first."""
+    x, solver, qdd = solved_accelerations(system, q, qd, tau)
     at = x, qd, qdd
-    by_q, by_qd = (slopes(torques, system, at, k) for k in (0, 1))
-    return of_solved(solver, second_derivatives(system, at, solver.solve(lam)), by_q, by_qd)
+    by_q, by_qd = (argument_gradient(torques_of_user, system, at, k) for k in (0, 1))
+    return hessian_from_factors(
+        solver, second_derivatives(system, at, solver.solve(lam)), by_q, by_qd
+    )

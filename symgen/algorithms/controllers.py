@@ -13,9 +13,8 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Final
 
-from symgen.algorithms.loads import check_own_coordinates, joint_loads
 from symgen.algorithms.manifold import bracket, transported
-from symgen.algorithms.newton_euler import reference_dynamics
+from symgen.algorithms.newton_euler import check_own_coordinates, joint_loads, reference_dynamics
 from symgen.algorithms.registry import JOINTS, Array, Registered, quantity
 from symgen.algorithms.steps import difference
 from symgen.errors import OptionError
@@ -25,7 +24,7 @@ from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, sum_in_order
 from symgen.text import shown
 
-Pair = tuple[list[Scalar], list[Scalar]]
+TwoVectors = tuple[list[Scalar], list[Scalar]]
 
 COMMAND = ("joint forces to apply", "N m | N")
 
@@ -60,15 +59,15 @@ class ControllerType:
         """Whether it drives motors behind springs, whose deflections are measured."""
         return "delta" in self.step
 
-    def beginning(self, state: str, size: int) -> list[float]:
+    def initial_values(self, state: str, size: int) -> list[float]:
         """The numbers of a state of that size at the start, where it is none that a gain tells."""
-        how = self.start.get(state, 0.0)
-        assert not isinstance(how, str), "a gain tells"
-        filled = diagonal(size) if state in self.packed else range(size)
-        return [how if k in filled else 0.0 for k in range(size)]
+        start = self.start.get(state, 0.0)
+        assert not isinstance(start, str), "a gain tells"
+        filled = diagonal_indices(size) if state in self.packed else range(size)
+        return [start if k in filled else 0.0 for k in range(size)]
 
 
-def diagonal(size: int) -> list[int]:
+def diagonal_indices(size: int) -> list[int]:
     """Where the diagonal is in a triangle of that many entries, row by row."""
     return [i * (i + 3) // 2 for i in range(round((2 * size) ** 0.5 - 0.5))]
 
@@ -169,38 +168,38 @@ def unknown_controller(name: str) -> OptionError:
 # -- parts -----------------------------------------------------------------------------------------
 
 
-def _inside(x: Scalar, limit: Scalar) -> Scalar:
+def _is_within(x: Scalar, limit: Scalar) -> Scalar:
     """1 where |x| < limit, 0 where it is more."""
     return 0.5 + 0.5 * sign(limit - x * sign(x))
 
 
 def clamped(x: Scalar, limit: Scalar) -> Scalar:
     """x, within ±limit."""
-    inside = _inside(x, limit)
+    inside = _is_within(x, limit)
     return inside * x + (1.0 - inside) * (sign(x) * limit)
 
 
 def saturated(tau: Coordinates, limit: Coordinates) -> list[Scalar]:
     """Forces within ±limit."""
-    return [clamped(x, most) for x, most in zip(tau, limit, strict=True)]
+    return [clamped(x, bound) for x, bound in zip(tau, limit, strict=True)]
 
 
-def minus(a: Coordinates, b: Coordinates) -> list[Scalar]:
+def difference_of(a: Coordinates, b: Coordinates) -> list[Scalar]:
     """a - b."""
     return [x - y for x, y in zip(a, b, strict=True)]
 
 
-def plus(*parts: Coordinates) -> list[Scalar]:
+def sum_of(*parts: Coordinates) -> list[Scalar]:
     """The sum of all."""
     return [sum_in_order(row[1:], row[0]) for row in zip(*parts, strict=True)]
 
 
-def by(gains: Coordinates, x: Coordinates) -> list[Scalar]:
+def scaled_by(gains: Coordinates, x: Coordinates) -> list[Scalar]:
     """Each by its gain."""
     return [k * e for k, e in zip(gains, x, strict=True)]
 
 
-def joints(
+def state_of_bodies(
     system: CanonicalModel,
     q: Coordinates,
     qd: Coordinates,
@@ -209,10 +208,10 @@ def joints(
 ) -> tuple[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates]:
     """The system at a state, and positions and rates of the bodies' joints there, with the rates
     and accelerations of a reference (the same rates and none by default)."""
-    system, at, rates = system.at_state(q, qd, qd_r)
-    reference = rates if qd_r is None else system.coupling.body_rates(qd_r)
-    ahead = system.coupling.body_accelerations(qdd_r) if qdd_r else ()
-    return system, at, rates, reference, ahead
+    system, positions, rates = system.at_state(q, qd, qd_r)
+    reference_rates = rates if qd_r is None else system.coupling.body_rates(qd_r)
+    reference_accelerations = system.coupling.body_accelerations(qdd_r) if qdd_r else ()
+    return system, positions, rates, reference_rates, reference_accelerations
 
 
 def friction_rates(
@@ -243,34 +242,38 @@ def passive_forces(
 
 def model_forces(
     system: CanonicalModel,
-    at: Coordinates,
+    positions: Coordinates,
     velocities: tuple[Coordinates, Coordinates],
     accelerations: Coordinates,
-    rubbing: Coordinates | None,
+    friction_at: Coordinates | None,
 ) -> list[Scalar]:
     """The joint forces of the module's model, M q̈ + C(q, q̇) q̇_r + g, springs and external
-    wrenches included, with friction at the rates `rubbing`. All arguments are those of the bodies,
-    `velocities` are q̇ and q̇_r; the result is the user's."""
+    wrenches included, with friction at the rates `friction_at`. All arguments are those of the
+    bodies, `velocities` are q̇ and q̇_r; the result is the user's."""
     qd, qd_r = velocities
-    inertial = reference_dynamics(system, at, qd, accelerations, None if qd_r is qd else qd_r)
+    inertial = reference_dynamics(
+        system, positions, qd, accelerations, None if qd_r is qd else qd_r
+    )
     check_own_coordinates(system)
     loads = joint_loads(system, inertial)
-    return system.coupling.forces(plus(inertial, passive_forces(system, at, rubbing, loads)))
+    return system.coupling.forces(
+        sum_of(inertial, passive_forces(system, positions, friction_at, loads))
+    )
 
 
 def reference_motion(
-    system: CanonicalModel, measured: Sequence[Coordinates], wanted: Sequence[Coordinates]
+    system: CanonicalModel, measured: Sequence[Coordinates], reference: Sequence[Coordinates]
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Velocity and acceleration of a reference in the axes of the bodies where they are.
 
-    `measured` are q and q̇, `wanted` q_ref, q̇_ref and q̈_ref. Twists are transported, v_r = Ad v_ref
-    by the transform from the reference's axes to the body's, whose own rate adds the bracket:
+    `measured` are q and q̇, `reference` q_ref, q̇_ref and q̈_ref. Twists are transported, v_r = Ad
+    v_ref by the transform from the reference's axes to the body's, whose own rate adds the bracket:
     v̇_r = Ad v̇_ref + [v_r, v] (Bullo & Murray, Tracking for fully actuated mechanical systems: a
     geometric framework, Automatica 1999). Rates of coordinates stay as they are."""
-    (q, qd), (q_ref, qd_ref, qdd_ref), coupling = measured, wanted, system.coupling
+    (q, qd), (q_ref, qd_ref, qdd_ref), coupling = measured, reference, system.coupling
     velocity = transported(coupling, q, q_ref, qd_ref)
     change = transported(coupling, q, q_ref, qdd_ref)
-    return velocity, plus(change, bracket(coupling, velocity, qd))
+    return velocity, sum_of(change, bracket(coupling, velocity, qd))
 
 
 # -- controllers -----------------------------------------------------------------------------------
@@ -298,10 +301,10 @@ def gravity_compensation(
 ) -> list[Scalar]:
     """g(q) - k_d q̇ with the springs' forces, shape n, within ±limit; the reference is at rest."""
     system, at, rates = system.at_state(q, qd)
-    still = [ZERO] * system.size
-    rubbing = friction_rates(system, rates, still)
-    held = model_forces(system, at, (still, still), still, rubbing)
-    return saturated(minus(held, by(k_d, qd)), limit)
+    zeros = [ZERO] * system.size
+    friction_at = friction_rates(system, rates, zeros)
+    holding = model_forces(system, at, (zeros, zeros), zeros, friction_at)
+    return saturated(difference_of(holding, scaled_by(k_d, qd)), limit)
 
 
 @controller(
@@ -327,23 +330,23 @@ def gravity_compensation(
         Array("e_int_next", "integral of the errors after the step", "rad s | m s"),
     ),
 )
-def computed_torque(system: CanonicalModel, *inputs: Coordinates) -> Pair:
-    """τ = M (q̈_r + k_d (q̇_r - q̇) + k_p e + k_i ∫e) + C q̇ + g within ±limit, and ∫e after the step;
-    the integral of a joint stands still while its force is at the limit. q̇_r and q̈_r are those of
-    `reference_motion`."""
+def computed_torque(system: CanonicalModel, *inputs: Coordinates) -> TwoVectors:
+    """τ = M (q̈_r + k_d (q̇_r - q̇) + k_p e + k_i ∫e) + C q̇ + g within ±limit, and ∫e after the
+    step; the integral of a joint stands still while its force is at the limit. q̇_r and q̈_r are
+    those of `reference_motion`."""
     q, qd, q_ref, qd_ref, qdd_ref, e_int, k_p, k_d, k_i, limit, (h,) = inputs
     e = difference(system, q, q_ref)
     qd_r, qdd_r = reference_motion(system, (q, qd), (q_ref, qd_ref, qdd_ref))
-    de = minus(qd_r, qd)
+    de = difference_of(qd_r, qd)
     total = [x + h * y for x, y in zip(e_int, e, strict=True)]
-    wanted = plus(qdd_r, by(k_d, de), by(k_p, e), by(k_i, total))
+    desired = sum_of(qdd_r, scaled_by(k_d, de), scaled_by(k_p, e), scaled_by(k_i, total))
     system, at, rates = system.at_state(q, qd)
     reference = system.coupling.body_rates(qd_r)
-    accelerations = system.coupling.body_accelerations(wanted)
-    rubbing = friction_rates(system, rates, reference)
-    tau = model_forces(system, at, (rates, rates), accelerations, rubbing)
-    free = [_inside(x, most) for x, most in zip(tau, limit, strict=True)]
-    e_int_next = [x + h * (k * y) for x, k, y in zip(e_int, free, e, strict=True)]
+    accelerations = system.coupling.body_accelerations(desired)
+    friction_at = friction_rates(system, rates, reference)
+    tau = model_forces(system, at, (rates, rates), accelerations, friction_at)
+    unsaturated = [_is_within(x, bound) for x, bound in zip(tau, limit, strict=True)]
+    e_int_next = [x + h * (k * y) for x, k, y in zip(e_int, unsaturated, e, strict=True)]
     return saturated(tau, limit), e_int_next
 
 
@@ -366,13 +369,13 @@ def computed_torque(system: CanonicalModel, *inputs: Coordinates) -> Pair:
     outputs=(Array("u_impedance", *COMMAND),),
 )
 def joint_impedance(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
-    """τ = M q̈_r + C(q, q̇) q̇_r + g + k_p e + k_d (q̇_r - q̇), shape n, within ±limit; q̇_r and q̈_r are
-    those of `reference_motion`. Since Ṁ - 2 C is skew-symmetric, the loop is passive from external
-    forces to the velocity error."""
+    """τ = M q̈_r + C(q, q̇) q̇_r + g + k_p e + k_d (q̇_r - q̇), shape n, within ±limit; q̇_r and
+    q̈_r are those of `reference_motion`. Since Ṁ - 2 C is skew-symmetric, the loop is passive from
+    external forces to the velocity error."""
     q, qd, q_ref, qd_ref, qdd_ref, k_p, k_d, limit = inputs
     qd_r, qdd_r = reference_motion(system, (q, qd), (q_ref, qd_ref, qdd_ref))
-    e, de = difference(system, q, q_ref), minus(qd_r, qd)
-    system, at, rates, reference, accelerations = joints(system, q, qd, qd_r, qdd_r)
-    rubbing = friction_rates(system, rates, reference)
-    ahead = model_forces(system, at, (rates, reference), accelerations, rubbing)
-    return saturated(plus(ahead, by(k_p, e), by(k_d, de)), limit)
+    e, de = difference(system, q, q_ref), difference_of(qd_r, qd)
+    system, at, rates, reference, accelerations = state_of_bodies(system, q, qd, qd_r, qdd_r)
+    friction_at = friction_rates(system, rates, reference)
+    feedforward = model_forces(system, at, (rates, reference), accelerations, friction_at)
+    return saturated(sum_of(feedforward, scaled_by(k_p, e), scaled_by(k_d, de)), limit)

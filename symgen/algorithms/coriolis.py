@@ -134,7 +134,9 @@ def row_entry(joint: Freedom, x: Twist, at: CoriolisColumn) -> Scalar:
     )
 
 
-def square(system: CanonicalModel, entries: Mapping[tuple[int, int], Scalar]) -> list[Scalar]:
+def square_matrix(
+    system: CanonicalModel, entries: Mapping[tuple[int, int], Scalar]
+) -> list[Scalar]:
     """The n x n matrix with these entries, row-major."""
     n = range(1, system.size + 1)
     return [entries.get((i, j), ZERO) for i in n for j in n]
@@ -157,7 +159,7 @@ C_MATRIX = Array(
 def coriolis_matrix(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C(q, q̇), n x n, row-major: C q̇ + g is the bias, dM/dt = C + Cᵀ, and C_ij = Σ_k Γ_ijk
     q̇_k."""
-    return square(system, coriolis_entries(system, q, qd))
+    return square_matrix(system, coriolis_entries(system, q, qd))
 
 
 def coriolis_entries(

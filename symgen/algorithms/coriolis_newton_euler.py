@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
-from symgen.algorithms.coriolis import coriolis_entries, square
+from symgen.algorithms.coriolis import coriolis_entries, square_matrix
 from symgen.algorithms.motion import twists, unit_twists
 from symgen.algorithms.parameter_tensors import SHAPE, coriolis_matrix_by_parameters
 from symgen.algorithms.rates import rate
@@ -149,7 +149,7 @@ def coriolis_matrix_newton_euler(
 ) -> list[Scalar]:
     """C = Σ Jᵀ (I dJ/dt + v ×* I J), n x n, row-major: C q̇ + g is the bias and dM/dt = C + Cᵀ, as
     with Christoffel's, from which it differs."""
-    return square(system, coriolis_entries(system, q, qd, _skew(system, q, qd)))
+    return square_matrix(system, coriolis_entries(system, q, qd, _skew(system, q, qd)))
 
 
 @_of_matrix(
@@ -264,11 +264,11 @@ def slotine_li_regressor_newton_euler(
     row-major."""
     entries = slotine_li_regressor(system, q, qd, qd_r, qdd_r)
     moving, units = twists(system, q, qd), unit_twists(system, q)
-    meant = twists(system, q, qd_r)
+    reference = twists(system, q, qd_r)
     width = len(entries) // system.size
     for b, columns in system.columns.items():
         for i, y in units[b].items():
-            for p, e in zip(columns, _entries(system, b, moving[b], y, meant[b]), strict=True):
+            for p, e in zip(columns, _entries(system, b, moving[b], y, reference[b]), strict=True):
                 at = (i - 1) * width + p
                 entries[at] = entries[at] + e
     return entries

@@ -5,13 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from symgen.algorithms.composite import mass_matrix
-from symgen.algorithms.coriolis import Entries, square
-from symgen.algorithms.external_inputs import external_matrices, row_major, thrust_columns
-from symgen.algorithms.factors import coupled_mass_matrix, factors
-from symgen.algorithms.forward_dynamics import INVERSE, driving
-from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
+from symgen.algorithms.composite import coupled_mass_matrix, factorize, mass_matrix
+from symgen.algorithms.coriolis import Entries, square_matrix
+from symgen.algorithms.forward_dynamics import INVERSE, accelerating_forces
 from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
+from symgen.algorithms.kinematics import external_matrices, row_major, thrust_columns
+from symgen.algorithms.motion import wrenches_in_link_axes
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.requirements import requirement
@@ -116,14 +115,14 @@ def _matrices(
 ) -> Matrices:
     thrusts = [-x for x in row_major(thrust_columns(system, q))]
     return (
-        square(system, slopes.dq),
-        square(system, damped(system, qd, slopes.dqd)),
-        square(system, slopes.m),
+        square_matrix(system, slopes.dq),
+        square_matrix(system, with_friction_slopes(system, qd, slopes.dqd)),
+        square_matrix(system, slopes.m),
         *([thrusts] if system.thrusters else ()),
     )
 
 
-def damped(system: CanonicalModel, qd: Coordinates, dqd: Entries) -> Entries:
+def with_friction_slopes(system: CanonicalModel, qd: Coordinates, dqd: Entries) -> Entries:
     """∂τ/∂q̇ with that of joint friction, which is viscous and, where it is smooth, Coulomb's."""
     return dqd | {
         (i, i): dqd[i, i] + system.body(i).passive.rate_slope(qd[i - 1]) for i in system.outward
@@ -154,7 +153,7 @@ def _forward(
     tau: Coordinates,
     formulation: Derivatives,
 ) -> Matrices:
-    return in_order(forward_derivatives(system, q, qd, tau, formulation))
+    return as_outputs(forward_derivatives(system, q, qd, tau, formulation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ class ForwardDerivatives:
     dthrust: list[Scalar]
 
 
-def in_order(slopes: ForwardDerivatives) -> Matrices:
+def as_outputs(slopes: ForwardDerivatives) -> Matrices:
     """The derivatives of forward dynamics in the order of the outputs."""
     external = (slopes.dwrench, slopes.dthrust)
     return slopes.dq, slopes.dqd, slopes.inverse, *(x for x in external if x)
@@ -189,18 +188,19 @@ def forward_derivatives(
     branches."""
     at_rest = formulation(system, q, qd, [ZERO] * system.size)
     coupling = system.coupling
-    solver = factors(system, coupling.matrix(square(system, at_rest.m)))
-    coriolis = _half_product(square(system, at_rest.dqd), qd)
+    solver = factorize(system, coupling.matrix(square_matrix(system, at_rest.m)))
+    coriolis = _half_product(square_matrix(system, at_rest.dqd), qd)
     rubbing = [
         system.body(i).passive.moving(rate) for i, rate in enumerate(qd, 1)
     ]  # g has what remains at rest
     parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
-    driving = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
-    qdd = solver.solve(driving)
-    restart(qdd, (*solver.low.values(), *solver.inverse_d.values()))
+    accelerating_forces = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
+    qdd = solver.solve(accelerating_forces)
+    restart(qdd, (*solver.l_entries.values(), *solver.inverse_d.values()))
     slopes = formulation(system, q, qd, coupling.body_rates(qdd))
     matrices = (
-        coupling.matrix(square(system, x)) for x in (slopes.dq, damped(system, qd, slopes.dqd))
+        coupling.matrix(square_matrix(system, x))
+        for x in (slopes.dq, with_friction_slopes(system, qd, slopes.dqd))
     )
     dq, dqd = (solver.solve_columns([-x for x in matrix]) for matrix in matrices)
     inverse = solver.inverse()
@@ -248,15 +248,15 @@ def forward_dynamics_derivatives_by_directions(
 ) -> Matrices:
     """∂q̈/∂q, ∂q̈/∂q̇ and M⁻¹ from directional derivatives of inverse dynamics at the accelerations
     that `tau` causes."""
-    return in_order(forward_derivatives_by_directions(system, q, qd, tau))
+    return as_outputs(forward_derivatives_by_directions(system, q, qd, tau))
 
 
 def forward_derivatives_by_directions(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> ForwardDerivatives:
     """q̈ of the user and its derivatives in a fluid, whose forces are not quadratic in q̇."""
-    coupling, solver = system.coupling, factors(system, coupled_mass_matrix(system, q))
-    qdd = solver.solve(driving(system, q, qd, tau))
+    coupling, solver = system.coupling, factorize(system, coupled_mass_matrix(system, q))
+    qdd = solver.solve(accelerating_forces(system, q, qd, tau))
     slopes = inverse_dynamics_derivatives_by_directions(system, q, qd, coupling.body_rates(qdd))
     dq, dqd = (solver.solve_columns([-x for x in coupling.matrix(a)]) for a in slopes[:2])
     external = (solver.solve_columns(x) if x else [] for x in external_matrices(system, q))

@@ -1,10 +1,10 @@
 """Robots with elastic joints: their dynamics, its derivatives and steps, and feedforward.
 
 A spring with the stiffness K and the damping D connects motor and link. With its deflection δ = θ -
-q it transmits τ = K δ + D δ̇ to the link, and the motor with the inertia B moves by its own equation
-B θ̈ = τ_m - τ (Spong, Modeling and control of elastic joint robots, J. Dyn. Sys. Meas. Control
-1987). The state is (q, q̇, δ, δ̇), so positions of links may contain quaternions. Friction is that
-between spring and link.
+q it transmits τ = K δ + D δ̇ to the link, and the motor with the inertia B moves by its own
+equation B θ̈ = τ_m - τ (Spong, Modeling and control of elastic joint robots, J. Dyn. Sys. Meas.
+Control 1987). The state is (q, q̇, δ, δ̇), so positions of links may contain quaternions. Friction
+is that between spring and link.
 
 Without damping, positions and four derivatives of a motion determine the motor torques (De Luca &
 Book, Robots with flexible elements, Springer Handbook of Robotics, eq. 11.36)."""
@@ -23,20 +23,20 @@ from symgen.algorithms.forward_dynamics import (
     forward_dynamics_articulated,
     uncoupled,
 )
-from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.gradients import gradients, gradients_by_duals
 from symgen.algorithms.manifold import moved
+from symgen.algorithms.motion import wrenches_in_link_axes
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.algorithms.steps import (
     STAGES,
     Accelerations,
-    Pair,
-    ahead,
-    bodies_accelerations,
-    mean,
-    rate_of,
+    TwoVectors,
+    accelerations_of_user,
+    axpy,
+    rk4_sum,
+    tangent_rate,
 )
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import Coordinates, Scalar
@@ -47,7 +47,7 @@ STATE = ("q", "qd", "delta", "deltad")
 _elastic = partial(
     quantity, coordinates=JOINTS, needs_inverse=True, depends_on_external_forces=True, supports=()
 )
-Four = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
+FourBlocks = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
 
 
 def joint_torques(
@@ -73,21 +73,23 @@ _of_dynamics = partial(
 
 def _accelerations(
     formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates
-) -> Pair:
+) -> TwoVectors:
     q, qd, delta, deltad, *springs, inertia, motor = inputs
     force = joint_torques(springs, delta, deltad)
-    links = bodies_accelerations(formulation, system, q, qd, force)
+    links = accelerations_of_user(formulation, system, q, qd, force)
     return links, [(t - f) / b for t, f, b in zip(motor, force, inertia, strict=True)]
 
 
 @_of_dynamics(source=f"{SPONG}; by factors of M", closed_loops=True)
-def elastic_forward_dynamics(system: CanonicalModel, *inputs: Coordinates) -> Pair:
+def elastic_forward_dynamics(system: CanonicalModel, *inputs: Coordinates) -> TwoVectors:
     """q̈ and θ̈, shape n each, from (q, q̇, δ, δ̇), K, D, B and the motor torques τ_m."""
     return _accelerations(forward_dynamics, system, *inputs)
 
 
 @_of_dynamics(source=f"{SPONG}; by articulated bodies", applicable=uncoupled)
-def elastic_forward_dynamics_articulated(system: CanonicalModel, *inputs: Coordinates) -> Pair:
+def elastic_forward_dynamics_articulated(
+    system: CanonicalModel, *inputs: Coordinates
+) -> TwoVectors:
     """q̈ by articulated bodies, and θ̈."""
     return _accelerations(forward_dynamics_articulated, system, *inputs)
 
@@ -106,7 +108,9 @@ _of_derivatives = partial(
 )
 
 
-def _derivatives(formulation: Derivatives, system: CanonicalModel, *inputs: Coordinates) -> Four:
+def _derivatives(
+    formulation: Derivatives, system: CanonicalModel, *inputs: Coordinates
+) -> FourBlocks:
     q, qd, delta, deltad, *springs = inputs
     slopes = forward_derivatives(
         system,
@@ -118,7 +122,7 @@ def _derivatives(formulation: Derivatives, system: CanonicalModel, *inputs: Coor
     return with_springs(slopes, springs)
 
 
-def with_springs(slopes: ForwardDerivatives, springs: Sequence[Coordinates]) -> Four:
+def with_springs(slopes: ForwardDerivatives, springs: Sequence[Coordinates]) -> FourBlocks:
     """The four matrices from the derivatives of forward dynamics, with K and D."""
     n = len(slopes.qdd)
     by_delta, by_deltad = ([x * k[i % n] for i, x in enumerate(slopes.inverse)] for k in springs)
@@ -126,16 +130,18 @@ def with_springs(slopes: ForwardDerivatives, springs: Sequence[Coordinates]) -> 
 
 
 @_of_derivatives(source=SPONG, applicable=wrenches_in_link_axes)
-def elastic_forward_dynamics_derivatives(system: CanonicalModel, *inputs: Coordinates) -> Four:
-    """∂q̈/∂q, ∂q̈/∂q̇, ∂q̈/∂δ = M⁻¹ K and ∂q̈/∂δ̇ = M⁻¹ D, n x n each, row-major. The derivatives of
-    θ̈ are diagonal: -K/B in δ, -D/B in δ̇ and 1/B in τ_m."""
+def elastic_forward_dynamics_derivatives(
+    system: CanonicalModel, *inputs: Coordinates
+) -> FourBlocks:
+    """∂q̈/∂q, ∂q̈/∂q̇, ∂q̈/∂δ = M⁻¹ K and ∂q̈/∂δ̇ = M⁻¹ D, n x n each, row-major. The derivatives
+    of θ̈ are diagonal: -K/B in δ, -D/B in δ̇ and 1/B in τ_m."""
     return _derivatives(gradients, system, *inputs)
 
 
 @_of_derivatives(source=f"{SPONG}; dual numbers", regroupings=("minimal",))
 def elastic_forward_dynamics_derivatives_by_duals(
     system: CanonicalModel, *inputs: Coordinates
-) -> Four:
+) -> FourBlocks:
     """The same matrices by dual numbers."""
     return _derivatives(gradients_by_duals, system, *inputs)
 
@@ -143,7 +149,9 @@ def elastic_forward_dynamics_derivatives_by_duals(
 # -- steps -----------------------------------------------------------------------------------------
 
 
-def _step(method: str) -> Callable[..., Callable[[Callable[..., Four]], Callable[..., Four]]]:
+def _step(
+    method: str,
+) -> Callable[..., Callable[[Callable[..., FourBlocks]], Callable[..., FourBlocks]]]:
     return partial(
         _elastic,
         f"elastic_step:{method}",
@@ -158,32 +166,37 @@ def _step(method: str) -> Callable[..., Callable[[Callable[..., Four]], Callable
     )
 
 
-def _euler(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> Four:
+def _euler(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
     q, qd, delta, deltad, *constants, (h,) = inputs
     links, motors = _accelerations(formulation, system, q, qd, delta, deltad, *constants)
-    later = ahead(qd, h, links)
-    rates = ahead(deltad, h, [a - b for a, b in zip(motors, links, strict=True)])
-    return moved(system.coupling, q, [h * v for v in later]), later, ahead(delta, h, rates), rates
+    qd_next = axpy(qd, h, links)
+    rates = axpy(deltad, h, [a - b for a, b in zip(motors, links, strict=True)])
+    return (
+        moved(system.coupling, q, [h * v for v in qd_next]),
+        qd_next,
+        axpy(delta, h, rates),
+        rates,
+    )
 
 
-def _rk4(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> Four:
+def _rk4(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
     q, qd, delta, deltad, *constants, (h,) = inputs
 
     def slope(u: Coordinates, *at: list[Scalar]) -> tuple[list[Scalar], ...]:
         """The rates of u, q̇, δ and δ̇ at q ⊕ u."""
-        there = moved(system.coupling, q, u) if u else q
-        links, motors = _accelerations(formulation, system, there, *at, *constants)
+        q_stage = moved(system.coupling, q, u) if u else q
+        links, motors = _accelerations(formulation, system, q_stage, *at, *constants)
         change = [a - b for a, b in zip(motors, links, strict=True)]
-        return rate_of(system, u, at[0]) if u else at[0], links, at[2], change
+        return tangent_rate(system, u, at[0]) if u else at[0], links, at[2], change
 
-    last = slope([], [*qd], [*delta], [*deltad])
-    slopes = [last]
+    stage = slope([], [*qd], [*delta], [*deltad])
+    slopes = [stage]
     for share, _ in STAGES:
-        pairs = zip((qd, delta, deltad), last[1:], strict=True)
-        last = slope([share * h * x for x in last[0]], *(ahead(x, share * h, v) for x, v in pairs))
-        slopes.append(last)
-    u, *rates = (mean(x) for x in zip(*slopes, strict=True))
-    ends = [ahead(x, h / 6.0, v) for x, v in zip((qd, delta, deltad), rates, strict=True)]
+        pairs = zip((qd, delta, deltad), stage[1:], strict=True)
+        stage = slope([share * h * x for x in stage[0]], *(axpy(x, share * h, v) for x, v in pairs))
+        slopes.append(stage)
+    u, *rates = (rk4_sum(x) for x in zip(*slopes, strict=True))
+    ends = [axpy(x, h / 6.0, v) for x, v in zip((qd, delta, deltad), rates, strict=True)]
     return moved(system.coupling, q, [(h / 6.0) * x for x in u]), ends[0], ends[1], ends[2]
 
 
@@ -192,26 +205,26 @@ RUNGE_KUTTA = f"Munthe-Kaas 1999; {SPONG}; by "
 
 
 @_step("euler")(source=EULER + "factors of M", closed_loops=True)
-def elastic_step_euler(system: CanonicalModel, *inputs: Coordinates) -> Four:
+def elastic_step_euler(system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
     """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a semi-implicit step of Euler: velocities first, then positions and
     deflections with the new velocities."""
     return _euler(forward_dynamics, system, *inputs)
 
 
 @_step("euler")(source=EULER + "articulated bodies", applicable=uncoupled)
-def elastic_step_euler_articulated(system: CanonicalModel, *inputs: Coordinates) -> Four:
+def elastic_step_euler_articulated(system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
     """The same step, accelerations by articulated bodies."""
     return _euler(forward_dynamics_articulated, system, *inputs)
 
 
 @_step("rk4")(source=RUNGE_KUTTA + "factors of M", closed_loops=True)
-def elastic_step_rk4(system: CanonicalModel, *inputs: Coordinates) -> Four:
+def elastic_step_rk4(system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
     """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a step of Runge and Kutta's method of fourth order, torques held."""
     return _rk4(forward_dynamics, system, *inputs)
 
 
 @_step("rk4")(source=RUNGE_KUTTA + "articulated bodies", applicable=uncoupled)
-def elastic_step_rk4_articulated(system: CanonicalModel, *inputs: Coordinates) -> Four:
+def elastic_step_rk4_articulated(system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
     """The same step, accelerations by articulated bodies."""
     return _rk4(forward_dynamics_articulated, system, *inputs)
 
@@ -243,21 +256,21 @@ def elastic_feedforward(
     tau = coupling.forces(inverse_dynamics(system, *at[:3]))
     first = coupling.forces(rate(inverse_dynamics, system, at[:4], 3))
     second = coupling.forces(second_rate(inverse_dynamics, system, at, 3))
-    return fed_forward((tau, first, second), *inputs)
+    return feedforward_from_torques((tau, first, second), *inputs)
 
 
-def fed_forward(
+def feedforward_from_torques(
     torques: Sequence[list[Scalar]], *inputs: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """The same from the joint forces of the user and their first two rates."""
     (tau, first, second), (*flow, stiffness, inertia) = torques, inputs
-    soft = [1.0 / k for k in stiffness]
+    compliance = [1.0 / k for k in stiffness]
     motor = [
         t + b * (a + x * s)
-        for t, b, a, x, s in zip(tau, inertia, flow[2], second, soft, strict=True)
+        for t, b, a, x, s in zip(tau, inertia, flow[2], second, compliance, strict=True)
     ]
     return (
         motor,
-        [t * s for t, s in zip(tau, soft, strict=True)],
-        [t * s for t, s in zip(first, soft, strict=True)],
+        [t * s for t, s in zip(tau, compliance, strict=True)],
+        [t * s for t, s in zip(first, compliance, strict=True)],
     )

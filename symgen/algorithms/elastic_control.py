@@ -6,16 +6,16 @@ torque appears in their next derivative, M q⁗ + ... = K δ̈ with B (q̈ + δ�
 Modeling and control of elastic joint robots, J. Dyn. Sys. Meas. Control 1987, section 4). Springs
 have no damping here: with it the motor torque appears in the jerk already."""
 
+from symgen.algorithms.composite import coupled_mass_matrix, factorize
 from symgen.algorithms.controllers import (
     COMMAND,
-    by,
     controller,
-    joints,
-    minus,
-    plus,
+    difference_of,
     saturated,
+    scaled_by,
+    state_of_bodies,
+    sum_of,
 )
-from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.newton_euler import bias, inverse_dynamics
 from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import Array
@@ -63,22 +63,22 @@ def without_quaternions(system: CanonicalModel) -> bool:
     outputs=(Array("u_elastic", *COMMAND),),
 )
 def elastic_feedback_linearization(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
-    """τ_m = K δ + B (q̈ + τ̈/K) within ±limit, shape n: τ̈ is the second rate of the joint forces of
-    the model along q̈ and q⃛, which follow from K δ and K δ̇, and the wanted q⁗ = q⁗_ref +
-    k_j (q⃛_ref - q⃛) + k_a (q̈_ref - q̈) + k_d (q̇_ref - q̇) + k_p (q_ref - q). Friction is that at the
+    """τ_m = K δ + B (q̈ + τ̈/K) within ±limit, shape n: τ̈ is the second rate of the joint forces
+    of the model along q̈ and q⃛, which follow from K δ and K δ̇, and the wanted q⁗ = q⁗_ref + k_j
+    (q⃛_ref - q⃛) + k_a (q̈_ref - q̈) + k_d (q̇_ref - q̇) + k_p (q_ref - q). Friction is that at the
     measured velocity."""
     q, qd, *reference, k_p, k_d, k_a, k_j, limit, stiffness, inertia, delta, deltad = inputs
-    coupling, still = system.coupling, [ZERO] * system.size
-    _, at, rates, *_ = joints(system, q, qd)
-    solver = factors(system, coupled_mass_matrix(system, at))
-    spring = by(stiffness, delta)
-    qdd = solver.solve(minus(spring, coupling.forces(bias(system, at, rates))))
-    flow = [at, rates, coupling.body_rates(qdd)]
-    change = coupling.forces(rate(inverse_dynamics, system, [*flow, still], 3))
-    qddd = solver.solve(minus(by(stiffness, deltad), change))
-    errors = map(minus, reference, (q, qd, qdd, qddd))
-    wanted = plus(reference[4], *map(by, (k_p, k_d, k_a, k_j), errors))
-    flow += map(coupling.body_rates, (qddd, wanted))
+    coupling, zeros = system.coupling, [ZERO] * system.size
+    _, positions, rates, *_ = state_of_bodies(system, q, qd)
+    solver = factorize(system, coupled_mass_matrix(system, positions))
+    spring = scaled_by(stiffness, delta)
+    qdd = solver.solve(difference_of(spring, coupling.forces(bias(system, positions, rates))))
+    flow = [positions, rates, coupling.body_rates(qdd)]
+    change = coupling.forces(rate(inverse_dynamics, system, [*flow, zeros], 3))
+    qddd = solver.solve(difference_of(scaled_by(stiffness, deltad), change))
+    errors = map(difference_of, reference, (q, qd, qdd, qddd))
+    snap = sum_of(reference[4], *map(scaled_by, (k_p, k_d, k_a, k_j), errors))
+    flow += map(coupling.body_rates, (qddd, snap))
     second = coupling.forces(second_rate(inverse_dynamics, system, flow, 3))
     motor = [a + t / k for a, t, k in zip(qdd, second, stiffness, strict=True)]
-    return saturated(plus(spring, by(inertia, motor)), limit)
+    return saturated(sum_of(spring, scaled_by(inertia, motor)), limit)

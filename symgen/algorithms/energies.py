@@ -3,9 +3,16 @@
 Six-vectors have the linear part first, then the angular part.
 """
 
+from functools import partial
+
 from symgen.algorithms.fluids import buoyancy_energy, momenta_of_added_mass
-from symgen.algorithms.forward_kinematics import FramePose, forward_kinematics, place, six_rows
-from symgen.algorithms.motion import twists
+from symgen.algorithms.motion import (
+    FramePose,
+    constant_frame_pose,
+    forward_kinematics,
+    twist_matrix,
+    twists,
+)
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, spatial_momentum
@@ -18,6 +25,10 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
 GOA13 = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eq. 7"
 ORIN = "Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot, Autonomous Robots 2013"
+
+_of_mass = partial(
+    quantity, closed_loops=True, needs_gravity=False, needs_mass=True, regroupings=(WHOLE,)
+)
 
 
 # -- energies --------------------------------------------------------------------------------------
@@ -59,9 +70,9 @@ def potential_energy(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """The potential energy of gravity of all moving bodies, zero at the root link's origin, and of
     springs, zero where they are relaxed, and of buoyancy (J, one number)."""
     total: Scalar = ZERO
-    for i, body in mass_on_base(system, q).items():
+    for i, body in mass_of_base_joints(system, q).items():
         pose, fall = system.roots[i], system.gravity[i]
-        level = place(pose.inverse).origin.dot(fall)
+        level = constant_frame_pose(pose.inverse).origin.dot(fall)
         total = total - body.h.dot(fall) + body.m * level
     for i in system.spring_bodies:
         total = total + system.body(i).passive.energy(q[i - 1])
@@ -71,7 +82,7 @@ def potential_energy(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
 # -- the centre of mass and momentum ---------------------------------------------------------------
 
 
-def lighter(system: CanonicalModel) -> dict[int, Inertia]:
+def regrouped_inertias(system: CanonicalModel) -> dict[int, Inertia]:
     """The bodies' inertias with what looks the same from the parent handed to it, if they are
     known.
 
@@ -93,7 +104,7 @@ def lighter(system: CanonicalModel) -> dict[int, Inertia]:
 def composites(system: CanonicalModel, q: Coordinates) -> dict[int, Inertia]:
     """Every body with all that it carries; under -i all that joint i on the base carries, in base
     axes."""
-    total = lighter(system)
+    total = regrouped_inertias(system)
     for i in system.inward:
         with system.section(i, "composite body"):
             parent = system.body(i).parent or -i
@@ -103,7 +114,7 @@ def composites(system: CanonicalModel, q: Coordinates) -> dict[int, Inertia]:
     return total
 
 
-def mass_on_base(system: CanonicalModel, q: Coordinates) -> dict[int, Inertia]:
+def mass_of_base_joints(system: CanonicalModel, q: Coordinates) -> dict[int, Inertia]:
     """Mass and first moment of all that each joint on the base carries, in base axes."""
     total = composites(system, q)
     return {i: total[-i] for i in system.roots}
@@ -121,15 +132,11 @@ def first_moment(system: CanonicalModel, total: dict[int, Inertia]) -> tuple[Sca
     return mass, first
 
 
-@quantity(
+@_of_mass(
     "com",
     "c(q)",
-    closed_loops=True,
     inputs=("q",),
-    needs_gravity=False,
-    needs_mass=True,
     source=GOA13,
-    regroupings=(WHOLE,),
     outputs=(Array("c", "centre of mass of all moving links", "m", (3,)),),
 )
 def com(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
@@ -138,14 +145,14 @@ def com(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     return [*first.scaled(1.0 / mass)]
 
 
-def _momenta(
+def _unit_momenta(
     system: CanonicalModel, q: Coordinates, total: dict[int, Inertia]
 ) -> dict[int, tuple[FramePose, Force]]:
     """For every joint the place of its body and the momentum of all it carries at its unit rate, in
     root axes."""
-    where = forward_kinematics(system, q, range(1, system.size + 1))
+    poses = forward_kinematics(system, q, range(1, system.size + 1))
     momenta = {}
-    for i, pose in where.items():
+    for i, pose in poses.items():
         body = system.body(i)
         momentum = body.joint.momentum(total[i]) if body.on_robot else ZERO_FORCE
         momenta[i] = (
@@ -155,33 +162,28 @@ def _momenta(
     return momenta
 
 
-@quantity(
+@_of_mass(
     "com_jacobian",
     "dc/dq",
-    closed_loops=True,
     inputs=("q",),
-    needs_gravity=False,
-    needs_mass=True,
     source=GOA13,
-    regroupings=(WHOLE,),
     outputs=(Array("J_c", "Jacobian of the centre of mass", "m | 1", (3, "n")),),
 )
 def com_jacobian(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """The Jacobian of the centre of mass in root axes, 3 x n, row-major: linear momenta by total
     mass."""
     total = composites(system, q)
-    share = 1.0 / first_moment(system, total)[0]
-    momenta = _momenta(system, q, total)
-    return [share * momenta[i][1].linear[k] for k in range(3) for i in range(1, system.size + 1)]
+    inverse_mass = 1.0 / first_moment(system, total)[0]
+    momenta = _unit_momenta(system, q, total)
+    return [
+        inverse_mass * momenta[i][1].linear[k] for k in range(3) for i in range(1, system.size + 1)
+    ]
 
 
-@quantity(
+@_of_mass(
     "centroidal_momentum_matrix",
     "A(q) qd = momentum about the centre of mass",
-    closed_loops=True,
     inputs=("q",),
-    needs_gravity=False,
-    needs_mass=True,
     outputs=(
         Array(
             "A",
@@ -191,7 +193,6 @@ def com_jacobian(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
         ),
     ),
     source=ORIN,
-    regroupings=(WHOLE,),
 )
 def centroidal_momentum_matrix(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """A with A q̇ the momentum about the centre of mass in root axes, 6 x n, row-major, linear rows
@@ -199,10 +200,10 @@ def centroidal_momentum_matrix(system: CanonicalModel, q: Coordinates) -> list[S
     total = composites(system, q)
     mass, first = first_moment(system, total)
     centre, units = first.scaled(1.0 / mass), {}
-    for i, (pose, momentum) in _momenta(system, q, total).items():
+    for i, (pose, momentum) in _unit_momenta(system, q, total).items():
         arm = pose.origin - centre
         units[i] = Twist(momentum.angular + arm.cross(momentum.linear), momentum.linear)
-    return six_rows(system, units)
+    return twist_matrix(system, units)
 
 
 @quantity(

@@ -1,16 +1,15 @@
 """Forces of fluids on links: added mass, drag, buoyancy and a constant current.
 
-In the axes of a link, with ν_r its velocity relative to the fluid, the joints have to balance
-M_A ν̇_r + C_A(ν_r) ν_r + D(ν_r) ν_r and the buoyancy (Fossen, Handbook of Marine Craft Hydrodynamics
-and Motion Control, 2nd ed. 2021, eqs. 6.1, 6.44 and 8.1). `FORMULATIONS` names the algorithms that
-contain them."""
+In the axes of a link, with ν_r its velocity relative to the fluid, the joints have to balance M_A
+ν̇_r + C_A(ν_r) ν_r + D(ν_r) ν_r and the buoyancy (Fossen, Handbook of Marine Craft Hydrodynamics
+and Motion Control, 2nd ed. 2021, eqs. 6.1, 6.44 and 8.1). `ALGORITHMS_WITH_FLUIDS` names the
+algorithms that contain them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from symgen.algorithms.forward_kinematics import forward_kinematics, potential_per_mass
-from symgen.algorithms.motion import twists, unit_twists
+from symgen.algorithms.motion import forward_kinematics, potential_per_mass, twists, unit_twists
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.fluid import LinkFluid, QuadraticDrag
 from symgen.mechanics.rigid_motion import (
@@ -24,7 +23,7 @@ from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force, Twist, Vect
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot, structural
 
-FORMULATIONS: Final = frozenset(
+ALGORITHMS_WITH_FLUIDS: Final = frozenset(
     (
         *("newton_euler", "composite", "composite_shared", "forward_dynamics", "steps"),
         *("products", "derivatives_by_directions", "step_jacobians_by_directions"),
@@ -32,7 +31,7 @@ FORMULATIONS: Final = frozenset(
     )
 )
 """The algorithms that contain the forces of fluids: titles of formulations before the slash."""
-PARTS: Final = frozenset(
+QUANTITIES_WITH_FLUIDS: Final = frozenset(
     (
         *("energies:kinetic_energy", "energies:potential_energy"),
         *("coriolis:coriolis_transpose_product", "tensors:mass_matrix_gradient"),
@@ -46,7 +45,7 @@ PARTS: Final = frozenset(
 )
 """Further ones that contain them for some quantities: title and quantity. Of second derivatives the
 reference has too few digits."""
-WITHOUT_FORCES: Final = frozenset(
+INDEPENDENT_OF_FORCES: Final = frozenset(
     (
         *("kinematics", "task_space", "inverse_kinematics", "transmission", "motor_transmissions"),
         *("energies:com", "energies:com_jacobian", "centroidal:com_jacobian_rate"),
@@ -55,30 +54,34 @@ WITHOUT_FORCES: Final = frozenset(
 """The algorithms whose results do not depend on forces, some of them with the quantity."""
 
 
-def _constant(numbers: Sequence[float]) -> Vector:
+def _constant_vector(numbers: Sequence[float]) -> Vector:
     return Vector(*map(structural, numbers))
 
 
-def _times(rows: Sequence[Sequence[float]], x: Twist) -> Force:
+def _matrix_times_twist(rows: Sequence[Sequence[float]], x: Twist) -> Force:
     """A constant 6 x 6 matrix times a twist of the link."""
-    six = [*x.v, *x.w]
-    p = [dot([structural(m) for m in row], six) for row in rows]
+    velocities = [*x.v, *x.w]
+    p = [dot([structural(m) for m in row], velocities) for row in rows]
     return Force(Vector(*p[:3]), Vector(*p[3:]))
 
 
 def _drag(fluid: LinkFluid, x: Twist) -> Force:
     """D(ν) ν."""
-    six = [*x.v, *x.w]
-    forces: list[Scalar] = [ZERO] * len(six)
+    velocities = [*x.v, *x.w]
+    forces: list[Scalar] = [ZERO] * len(velocities)
     for part in fluid.quadratic_drag:
-        forces[part.force] = forces[part.force] + _quadratic(part, six)
+        forces[part.force] = forces[part.force] + _quadratic(part, velocities)
     quadratic = Force(Vector(*forces[:3]), Vector(*forces[3:]))
-    return _times(fluid.drag_rows, x) + quadratic
+    return _matrix_times_twist(fluid.drag_rows, x) + quadratic
 
 
-def _quadratic(part: QuadraticDrag, six: Sequence[Scalar]) -> Scalar:
-    speed = six[part.speed] if part.signed else sign(six[part.speed]) * six[part.speed]
-    return structural(part.coefficient) * (six[part.velocity] * speed)
+def _quadratic(part: QuadraticDrag, velocities: Sequence[Scalar]) -> Scalar:
+    speed = (
+        velocities[part.speed]
+        if part.signed
+        else sign(velocities[part.speed]) * velocities[part.speed]
+    )
+    return structural(part.coefficient) * (velocities[part.velocity] * speed)
 
 
 def fluid_forces(
@@ -97,53 +100,59 @@ def fluid_forces(
         return {}
     velocity, potential = twists(system, q, qd), potential_per_mass(system, q)
     reference = velocity if qd_r is None else twists(system, q, qd_r)
-    flowing = sorted({x.body for x in system.fluids if any(x.fluid.current)})
-    places = forward_kinematics(system, q, flowing)
+    bodies_in_current = sorted({x.body for x in system.fluids if any(x.fluid.current)})
+    poses = forward_kinematics(system, q, bodies_in_current)
     total: dict[int, Force] = {}
     for x in system.fluids:
         fluid, pose = x.fluid, x.pose
         at, motion = twist_at_frame(velocity[x.body], pose), moving[x.body].seen_in(pose)
         up = matvec(rotation_columns(pose), potential[x.body].slope)
         current = ZERO_VECTOR
-        if x.body in places:
-            rows = places[x.body].at(pose).rows
-            current = matvec(transpose(rows), _constant(fluid.current))
+        if x.body in poses:
+            rows = poses[x.body].at(pose).rows
+            current = matvec(transpose(rows), _constant_vector(fluid.current))
         relative, free = Twist(at.w, at.v - current), replace(motion, a=motion.a - up)
         if qd_r is None:
-            inertial = _inertial(fluid, relative, free)
+            inertial = _inertial_force(fluid, relative, free)
         else:
-            inertial = _referred(fluid, at, twist_at_frame(reference[x.body], pose), free)
+            inertial = _reference_inertial_force(
+                fluid, at, twist_at_frame(reference[x.body], pose), free
+            )
             drift = Twist(ZERO_VECTOR, at.w.cross(current))
-            inertial = inertial + _times(fluid.mass_rows, drift)
-            inertial = inertial + _turning(fluid, relative) + -_turning(fluid, at)
-        sinking = up.scaled(structural(-fluid.displaced))
-        weight = Force(sinking, _constant(fluid.centre).cross(sinking))
+            inertial = inertial + _matrix_times_twist(fluid.mass_rows, drift)
+            inertial = inertial + _coriolis_force(fluid, relative) + -_coriolis_force(fluid, at)
+        buoyancy = up.scaled(structural(-fluid.displaced))
+        weight = Force(buoyancy, _constant_vector(fluid.centre).cross(buoyancy))
         force = (inertial + _drag(fluid, relative) + weight).placed(pose)
         total[x.body] = total.get(x.body, ZERO_FORCE) + force
     return total
 
 
-def _inertial(fluid: LinkFluid, x: Twist, motion: Motion) -> Force:
+def _inertial_force(fluid: LinkFluid, x: Twist, motion: Motion) -> Force:
     """M_A ẋ + C_A(x) x for the relative twist x of a link that moves so."""
-    rate = _times(fluid.mass_rows, Twist(motion.wd, motion.a - motion.w.cross(x.v)))
-    return rate + _turning(fluid, x)
+    rate = _matrix_times_twist(fluid.mass_rows, Twist(motion.wd, motion.a - motion.w.cross(x.v)))
+    return rate + _coriolis_force(fluid, x)
 
 
-def _turning(fluid: LinkFluid, x: Twist, of: Twist | None = None) -> Force:
+def _coriolis_force(fluid: LinkFluid, x: Twist, of: Twist | None = None) -> Force:
     """C_A(x) x: how the momentum of the fluid turns in space; `of` replaces the twist that it is
     the momentum of."""
-    p = _times(fluid.mass_rows, of or x)
+    p = _matrix_times_twist(fluid.mass_rows, of or x)
     return Force(x.w.cross(p.linear), x.w.cross(p.angular) + x.v.cross(p.linear))
 
 
-def _referred(fluid: LinkFluid, x: Twist, y: Twist, motion: Motion) -> Force:
+def _reference_inertial_force(fluid: LinkFluid, x: Twist, y: Twist, motion: Motion) -> Force:
     """M_A ẏ + C(x) y with Christoffel's C, for the reference twist y of a link that moves at x: the
     Levi-Civita connection of M_A on rigid motions (Bullo & Lewis, Geometric Control of Mechanical
     Systems, 2005, section 5.3)."""
     change = Twist(motion.wd - x.w.cross(y.w), motion.a - x.w.cross(y.v))
     bracket = Twist(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w))
-    twice = _times(fluid.mass_rows, bracket) + _turning(fluid, x, y) + _turning(fluid, y, x)
-    return _times(fluid.mass_rows, change) + twice.scaled(0.5)
+    twice = (
+        _matrix_times_twist(fluid.mass_rows, bracket)
+        + _coriolis_force(fluid, x, y)
+        + _coriolis_force(fluid, y, x)
+    )
+    return _matrix_times_twist(fluid.mass_rows, change) + twice.scaled(0.5)
 
 
 def momenta_of_added_mass(
@@ -153,7 +162,7 @@ def momenta_of_added_mass(
     of their frames."""
     total: dict[int, Force] = {}
     for x in system.fluids:
-        momentum = _times(x.fluid.mass_rows, twist_at_frame(velocity[x.body], x.pose))
+        momentum = _matrix_times_twist(x.fluid.mass_rows, twist_at_frame(velocity[x.body], x.pose))
         total[x.body] = total.get(x.body, ZERO_FORCE) + momentum.placed(x.pose)
     return total
 
@@ -172,7 +181,7 @@ def buoyancy_energy(system: CanonicalModel, q: Coordinates) -> Scalar:
     total: Scalar = ZERO
     for x in system.fluids:
         height = heights[x.body].seen_in(x.pose)
-        level = height.level + height.slope.dot(_constant(x.fluid.centre))
+        level = height.level + height.slope.dot(_constant_vector(x.fluid.centre))
         total = total - structural(x.fluid.displaced) * level
     return total
 
@@ -184,7 +193,7 @@ def with_added_mass(system: CanonicalModel, q: Coordinates, matrix: list[Scalar]
     units, n, total = unit_twists(system, q), system.size, [*matrix]
     for x in system.fluids:
         columns = {j: twist_at_frame(u, x.pose) for j, u in units[x.body].items()}
-        momenta = {j: _times(x.fluid.mass_rows, u) for j, u in columns.items()}
+        momenta = {j: _matrix_times_twist(x.fluid.mass_rows, u) for j, u in columns.items()}
         for j, u in columns.items():
             for k, p in momenta.items():
                 if k <= j:

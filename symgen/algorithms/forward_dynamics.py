@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from symgen.algorithms.composite import coupled
-from symgen.algorithms.factors import coupled_mass_matrix, factors, factors_by_pairs
-from symgen.algorithms.forward_kinematics import rotate_wrenches
-from symgen.algorithms.loads import with_solved_loads
-from symgen.algorithms.motion import motions
-from symgen.algorithms.newton_euler import bias, inertial_force, inverse_dynamics
+from symgen.algorithms.composite import coupled, coupled_mass_matrix, factorize, factorize_in_pairs
+from symgen.algorithms.motion import motions, rotate_wrenches
+from symgen.algorithms.newton_euler import bias, inertial_force, inverse_dynamics, with_solved_loads
 from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -69,26 +66,33 @@ class ArticulatedInertia:
             + rows[2].scaled(c),
         )
 
-    def yielding(self, joint: Freedom, felt: Force, share: Force) -> "ArticulatedInertia":
-        """The inertia left where the joint gives way: IA - U Uᵀ/D of `felt` U and `share` U/D.
+    def apparent(self, joint: Freedom, u_force: Force, u_over_d: Force) -> "ArticulatedInertia":
+        """The inertia left where the joint gives way: IA - U Uᵀ/D of `u_force` U and `u_over_d`
+        U/D.
 
         It has no inertia along S, so a row and a column vanish where the joint only turns or only
         slides."""
         turning, sliding = joint.turn is not ZERO, joint.slide is not ZERO
         if turning and sliding:
-            return self.less(felt, share)
-        m = _less(self.m, share.linear, felt.linear, without_z=sliding)
-        i = _less(self.i, share.angular, felt.angular, without_z=turning)
-        b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
+            return self.minus_outer_product(u_force, u_over_d)
+        m = _minus_outer_product(self.m, u_over_d.linear, u_force.linear, without_z=sliding)
+        i = _minus_outer_product(self.i, u_over_d.angular, u_force.angular, without_z=turning)
+        b = [
+            row - u_force.angular.scaled(x) for row, x in zip(self.b, u_over_d.linear, strict=True)
+        ]
         x, y, z = (row.without(2) for row in b) if turning else (b[0], b[1], ZERO_VECTOR)
         return ArticulatedInertia(m, (x, y, z), i)
 
-    def less(self, felt: Force, share: Force) -> "ArticulatedInertia":
+    def minus_outer_product(self, u_force: Force, u_over_d: Force) -> "ArticulatedInertia":
         """IA - U Uᵀ/D, with nothing known to vanish."""
-        b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
-        m = _less(self.m, share.linear, felt.linear, without_z=False)
+        b = [
+            row - u_force.angular.scaled(x) for row, x in zip(self.b, u_over_d.linear, strict=True)
+        ]
+        m = _minus_outer_product(self.m, u_over_d.linear, u_force.linear, without_z=False)
         return ArticulatedInertia(
-            m, (b[0], b[1], b[2]), _less(self.i, share.angular, felt.angular, without_z=False)
+            m,
+            (b[0], b[1], b[2]),
+            _minus_outer_product(self.i, u_over_d.angular, u_force.angular, without_z=False),
         )
 
     def to_parent(self, step: Step) -> "ArticulatedInertia":
@@ -122,14 +126,14 @@ class ArticulatedInertia:
         return ArticulatedInertia(m, self.b, i, f"B{kind}{label}")
 
 
-def _less(s: SecondMoment, a: Vector, b: Vector, without_z: bool) -> SecondMoment:
+def _minus_outer_product(s: SecondMoment, a: Vector, b: Vector, without_z: bool) -> SecondMoment:
     """s - a bᵀ, symmetric; its third row structurally zero if so told."""
     return SecondMoment(
         *(ZERO if without_z and k == 2 else s[i, k] - a[i] * b[k] for i, k in UPPER_TRIANGLE)
     )
 
 
-def rigid(inertia: Inertia) -> ArticulatedInertia:
+def articulated_from_rigid(inertia: Inertia) -> ArticulatedInertia:
     """The articulated inertia of a body without joints further out: its rigid-body inertia."""
     m, h, s = inertia.m, inertia.h, inertia.s
     b = (Vector(ZERO, h.z, -h.y), Vector(-h.z, ZERO, h.x), Vector(h.y, -h.x, ZERO))
@@ -170,20 +174,20 @@ _inverse = partial(
 )
 
 
-def driving(
+def accelerating_forces(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
     """The joint forces left for acceleration, τ - (C q̇ + g), of the user."""
     return [t - b for t, b in zip(tau, system.coupling.forces(bias(system, q, qd)), strict=True)]
 
 
-MOST_ELIMINATIONS: Final = 500
+MAX_ELIMINATIONS_PER_JOINT: Final = 500
 """Pairs of ancestors of a joint, on the average of all joints, up to which the factors of M can
 cost less than articulated bodies. Each pair is an addition and a multiplication of the elimination,
 and articulated bodies take at most some 300 operations a joint."""
 
 
-def factors_pay(system: CanonicalModel) -> bool:
+def factorization_is_cheaper(system: CanonicalModel) -> bool:
     """Robots with coupled joints, and those whose joints have few ancestors: up to some 38 joints
     in a chain. The factors of a chain of n joints take n^3/3 operations."""
     if coupled(system):
@@ -191,17 +195,19 @@ def factors_pay(system: CanonicalModel) -> bool:
     depths = {0: 0}
     for i in system.outward:
         depths[i] = depths[system.body(i).parent] + 1
-    return sum(d * (d - 1) for d in depths.values()) <= MOST_ELIMINATIONS * system.size
+    return sum(d * (d - 1) for d in depths.values()) <= MAX_ELIMINATIONS_PER_JOINT * system.size
 
 
-@accelerations(competitive=factors_pay, closed_loops=True)
+@accelerations(competitive=factorization_is_cheaper, closed_loops=True)
 @with_solved_loads
 def forward_dynamics(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
     """Joint accelerations under the joint forces `tau` (rad/s² or m/s², shape n), from the factors
     of M."""
-    return factors(system, coupled_mass_matrix(system, q)).solve(driving(system, q, qd, tau))
+    return factorize(system, coupled_mass_matrix(system, q)).solve(
+        accelerating_forces(system, q, qd, tau)
+    )
 
 
 @quantity(
@@ -236,8 +242,8 @@ class JointResponse:
     """How a joint gives way to forces: U/D, in the body's frame unless told otherwise, and u/D,
     what drives it by D (F08, table 7.1)."""
 
-    share: Force
-    rate: Scalar
+    u_over_d: Force
+    drive_over_d: Scalar
 
 
 _chain = accelerations(applicable=uncoupled)
@@ -260,8 +266,10 @@ def forward_dynamics_articulated(
         body = system.body(i)
         with system.section(i, "acceleration"):
             x = moving[body.parent].to_child(system.steps(i, q))
-            share = joints[i].share
-            qdd[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
+            u_over_d = joints[i].u_over_d
+            qdd[i - 1] = (
+                joints[i].drive_over_d - u_over_d.angular.dot(x.w) - u_over_d.linear.dot(x.v)
+            )
             moving[i] = x + body.S.at_rate(named(qdd[i - 1], f"qdd{i}"))
             moving[i].v.named(f"da{i}")
             moving[i].w.named(f"dwd{i}")
@@ -298,10 +306,10 @@ def _inward(
     for i in system.inward:
         body, joint = system.body(i), system.body(i).joint
         with system.section(i, "articulated body"):
-            articulated = (inertia[i] + rigid(body.inertia)).named(f"{i}")
-            felt = articulated.times(joint.S)
-            inverse_d = named(1.0 / joint.project(felt), f"d{i}")
-            share = _named(felt.scaled(inverse_d), "K", i)
+            articulated = (inertia[i] + articulated_from_rigid(body.inertia)).named(f"{i}")
+            u_force = articulated.times(joint.S)
+            inverse_d = named(1.0 / joint.project(u_force), f"d{i}")
+            u_over_d = _named(u_force.scaled(inverse_d), "K", i)
             at_rest = _named(force[i], "p", i)
             drive = (
                 tau[i - 1]
@@ -309,44 +317,53 @@ def _inward(
                 - joint.project(at_rest)
             )
             drive = named(drive, f"u{i}")
-            joints[i] = JointResponse(share, named(drive * inverse_d, f"r{i}"))
-            passed = _named(at_rest + share.scaled(drive), "pa", i)
-            yielding, steps = (
-                articulated.yielding(joint, felt, share),
+            joints[i] = JointResponse(u_over_d, named(drive * inverse_d, f"r{i}"))
+            force_on_parent = _named(at_rest + u_over_d.scaled(drive), "pa", i)
+            apparent, steps = (
+                articulated.apparent(joint, u_force, u_over_d),
                 system.steps(i, q),
             )
-            yielding = yielding.named(f"{i}", "a")
+            apparent = apparent.named(f"{i}", "a")
             inertia[body.parent] = inertia[body.parent] + shift_to_parent_named(
-                yielding, steps, f"{i}"
+                apparent, steps, f"{i}"
             )
-            force[body.parent] = force[body.parent] + shift_to_parent_named(passed, steps, f"{i}")
+            force[body.parent] = force[body.parent] + shift_to_parent_named(
+                force_on_parent, steps, f"{i}"
+            )
     return joints
 
 
 def has_deep_and_shallow_trees(system: CanonicalModel) -> bool:
-    """Robots with trees on the base that are deeper than `DEEP`, and others that are not."""
+    """Robots with trees on the base that are deeper than `MAX_DEPTH_FOR_FACTORS`, and others that
+    are not."""
     deepest: dict[int, int] = {}
     roots, depths = dict[int, int](), {0: 0}
     for i in system.outward:
         parent = system.body(i).parent
         roots[i], depths[i] = roots.get(parent, i), depths[parent] + 1
         deepest[roots[i]] = max(deepest.get(roots[i], 0), depths[i])
-    return min(deepest.values()) <= DEEP < max(deepest.values()) and factors_pay(system)
+    return min(deepest.values()) <= MAX_DEPTH_FOR_FACTORS < max(
+        deepest.values()
+    ) and factorization_is_cheaper(system)
 
 
 @accelerations(applicable=uncoupled, competitive=has_deep_and_shallow_trees)
 def forward_dynamics_by_tree(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
-    """Joint accelerations q̈, shape n: factors of M for each tree on the base up to `DEEP` joints
-    deep, articulated bodies for the others."""
+    """Joint accelerations q̈, shape n: factors of M for each tree on the base up to
+    `MAX_DEPTH_FOR_FACTORS` joints deep, articulated bodies for the others."""
     accelerations = (
         f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated)
     )
     shallow, deep = (system.coupling.body_rates(qdd) for qdd in accelerations)
     paths = {i: (i, *system.ancestors(i)) for i in system.outward}
     long_trees = {
-        j for path in paths.values() if len(path) > DEEP for j in path if not system.body(j).parent
+        j
+        for path in paths.values()
+        if len(path) > MAX_DEPTH_FOR_FACTORS
+        for j in path
+        if not system.body(j).parent
     }
     qdd = [
         (deep if long_trees & {*paths[i]} else shallow)[i - 1] for i in range(1, system.size + 1)
@@ -354,7 +371,7 @@ def forward_dynamics_by_tree(
     return system.coupling.forces(qdd)
 
 
-DEEP = 7
+MAX_DEPTH_FOR_FACTORS = 7
 """From about eight joints on, carrying articulated bodies costs less than the columns of M and
 their factors."""
 
@@ -362,11 +379,11 @@ their factors."""
 @_inverse(closed_loops=True)
 def mass_matrix_inverse(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, symmetric, row-major."""
-    return factors(system, coupled_mass_matrix(system, q)).inverse()
+    return factorize(system, coupled_mass_matrix(system, q)).inverse()
 
 
 @_inverse(applicable=uncoupled, only_minimal_competitive=True)
 def mass_matrix_inverse_by_pairs(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, by pivots of two coordinates, half as many divisions in a row (M⁻¹ of a Panda in
     138 in place of 156 ns; forward dynamics gain nothing)."""
-    return factors_by_pairs(system, coupled_mass_matrix(system, q)).inverse()
+    return factorize_in_pairs(system, coupled_mass_matrix(system, q)).inverse()

@@ -19,10 +19,10 @@ from symgen.algorithms.forward_dynamics import (
     ArticulatedInertia,
     JointResponse,
     accelerations,
+    articulated_from_rigid,
     forces_at_rest,
-    rigid,
 )
-from symgen.algorithms.loads import with_solved_loads
+from symgen.algorithms.newton_euler import with_solved_loads
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joint_forces import JointState
@@ -35,10 +35,10 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar, named
 def geared(system: CanonicalModel) -> bool:
     """Whether rotors are the only bodies that follow joints."""
     followers = [i for i, leaders in enumerate(system.leaders, 1) if leaders != (i,)]
-    return bool(followers) and all(_on_the_carrier(system, r) for r in followers)
+    return bool(followers) and all(_is_rotor_on_carrier(system, r) for r in followers)
 
 
-def _on_the_carrier(system: CanonicalModel, r: int) -> bool:
+def _is_rotor_on_carrier(system: CanonicalModel, r: int) -> bool:
     """Whether a follower is a rotor that stands where its joint does, or on the ground."""
     body, leaders = system.body(r), system.leaders[r - 1]
     carriers = {0, *(system.body(leader).parent for leader in leaders)}
@@ -47,7 +47,7 @@ def _on_the_carrier(system: CanonicalModel, r: int) -> bool:
 
 
 @dataclass(slots=True)
-class InwardPass:
+class ArticulatedSums:
     """The sums that travel to the base: inertia and force at every body, and of the rotors what
     joint i feels of them."""
 
@@ -74,8 +74,12 @@ def forward_dynamics(
     for i in (i for i in system.outward if i in joints):
         body, before = system.body(i), moving[system.body(i).parent]
         with system.section(i, "acceleration"):
-            share = joints[i].share
-            qdd = joints[i].rate - share.angular.dot(before.w) - share.linear.dot(before.v)
+            u_over_d = joints[i].u_over_d
+            qdd = (
+                joints[i].drive_over_d
+                - u_over_d.angular.dot(before.w)
+                - u_over_d.linear.dot(before.v)
+            )
             qdds[system.coupling.drives[i - 1].velocity_index] = qdd
             moving[i] = before.to_child(system.steps(i, q)) + body.S.at_rate(qdd)
     return qdds
@@ -85,15 +89,19 @@ def _inward(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> dict[int, JointResponse]:
     """How each joint gives way, U/D seen at the parent's frame."""
-    at = InwardPass(
+    at = ArticulatedSums(
         dict.fromkeys(range(system.size + 1), NO_ARTICULATED), forces_at_rest(system, q, qd)
     )
     for r in system.rotors:
         _add_rotor(system, r, at)
-    return {i: _respond(system, i, q, qd, tau, at) for i in system.inward if i not in system.rotors}
+    return {
+        i: _joint_response(system, i, q, qd, tau, at)
+        for i in system.inward
+        if i not in system.rotors
+    }
 
 
-def _add_rotor(system: CanonicalModel, r: int, at: InwardPass) -> None:
+def _add_rotor(system: CanonicalModel, r: int, at: ArticulatedSums) -> None:
     """A rotor as its carrier and its joint feel it."""
     body, (i,) = system.body(r), system.leaders[r - 1]
     ratio = system.coupling.drives[r - 1].terms[0].factor
@@ -106,36 +114,40 @@ def _add_rotor(system: CanonicalModel, r: int, at: InwardPass) -> None:
         at_carrier = shift_to_parent(momentum.scaled(ratio), steps)
         at.momentum_of_rotors[i] = at.momentum_of_rotors.get(i, ZERO_FORCE) + at_carrier
         at.inertia[body.parent] = at.inertia[body.parent] + shift_to_parent(
-            rigid(body.inertia), steps
+            articulated_from_rigid(body.inertia), steps
         )
         at.force[body.parent] = at.force[body.parent] + shift_to_parent(at.force[r], steps)
 
 
-def _respond(
+def _joint_response(
     system: CanonicalModel,
     i: int,
     q: Coordinates,
     qd: Coordinates,
     tau: Coordinates,
-    at: InwardPass,
+    at: ArticulatedSums,
 ) -> JointResponse:
     """How joint i gives way; its parent gets what is left."""
     body, joint, steps = system.body(i), system.body(i).joint, system.steps(i, q)
     with system.section(i, "articulated body"):
-        articulated = at.inertia[i] + rigid(body.inertia)
-        felt = articulated.times(joint.S)
-        inverse_d = named(1.0 / (joint.project(felt) + at.inertia_of_rotors.get(i, ZERO)), f"d{i}")
-        resting = joint.project(at.force[i]) + at.torque.get(i, ZERO)
-        drive = tau[i - 1] - body.passive.force(JointState(q[i - 1], qd[i - 1])) - resting
-        u = shift_to_parent(felt, steps) + at.momentum_of_rotors.get(i, ZERO_FORCE)
-        share = u.scaled(inverse_d)
-        passed = shift_to_parent(at.force[i], steps) + share.scaled(drive)
-        spinning = i in at.inertia_of_rotors
-        yielding = shift_to_parent(
-            articulated if spinning else articulated.yielding(joint, felt, felt.scaled(inverse_d)),
+        articulated = at.inertia[i] + articulated_from_rigid(body.inertia)
+        u_force = articulated.times(joint.S)
+        inverse_d = named(
+            1.0 / (joint.project(u_force) + at.inertia_of_rotors.get(i, ZERO)), f"d{i}"
+        )
+        bias_force = joint.project(at.force[i]) + at.torque.get(i, ZERO)
+        drive = tau[i - 1] - body.passive.force(JointState(q[i - 1], qd[i - 1])) - bias_force
+        u = shift_to_parent(u_force, steps) + at.momentum_of_rotors.get(i, ZERO_FORCE)
+        u_over_d = u.scaled(inverse_d)
+        force_on_parent = shift_to_parent(at.force[i], steps) + u_over_d.scaled(drive)
+        has_rotors = i in at.inertia_of_rotors
+        apparent = shift_to_parent(
+            articulated
+            if has_rotors
+            else articulated.apparent(joint, u_force, u_force.scaled(inverse_d)),
             steps,
         )
-        yielding = yielding.less(u, share) if spinning else yielding
-        at.inertia[body.parent] = at.inertia[body.parent] + yielding
-        at.force[body.parent] = at.force[body.parent] + passed
-    return JointResponse(share, drive * inverse_d)
+        apparent = apparent.minus_outer_product(u, u_over_d) if has_rotors else apparent
+        at.inertia[body.parent] = at.inertia[body.parent] + apparent
+        at.force[body.parent] = at.force[body.parent] + force_on_parent
+    return JointResponse(u_over_d, drive * inverse_d)

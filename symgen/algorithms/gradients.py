@@ -16,7 +16,7 @@ which are the expressions of Singh, Russell & Wensing (RA-L 2022), written for m
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
+from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up, velocity_derivatives
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import (
     CoriolisColumn,
@@ -27,7 +27,6 @@ from symgen.algorithms.coriolis import (
 )
 from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, velocities
 from symgen.algorithms.newton_euler import inertial_force, inverse_dynamics
-from symgen.algorithms.torsion import velocity_derivatives
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.inertia import inertia_times, second_moment_times
 from symgen.mechanics.joints import Freedom
@@ -43,8 +42,8 @@ def force_rate(joint: Freedom, composite: MovingBody, x: Motion) -> Force:
     """F4 of the module's formulas less the load, in the joint frame; the rates of `composite` are
     doubled, and `x` is the motion of what carries the joint.
 
-    With ρ̇ = w × ρ + ρ': 2 σ̇ × ρ̇ = 2 w (σ̇·ρ) + 2 σ̇ × ρ', and what the origin's acceleration a does
-    is taken off."""
+    With ρ̇ = w × ρ + ρ': 2 σ̇ × ρ̇ = 2 w (σ̇·ρ) + 2 σ̇ × ρ', and what the origin's acceleration a
+    does is taken off."""
     sigma, t, inertia, rates = joint.S.w, joint.S.v, composite.inertia, composite.rates
     h, z_second = inertia.h, x @ UNIT_Z
     sigma_second, t_second, sigma_rate = (
@@ -107,7 +106,7 @@ def gradients(
     """The derivatives of inverse dynamics; joint by joint, what it does to its ancestors and they
     to it."""
     motion, moving = joint_motions(system, q, qd, qdd), velocities(system, q, qd)
-    load, out = loads(system, q, motion), Gradients({}, {}, {})
+    load, out = subtree_loads(system, q, motion), Gradients({}, {}, {})
     doubled_rates = {i: x.scaled(2.0) for i, x in moving.items()}
     second = {i: _second_rate(system, i, motion[i], moving[i]) for i in system.outward}
     for i, from_carrier, from_axes in composites(system, q, doubled_rates):
@@ -119,13 +118,13 @@ def gradients(
                 rate + rotated_load if alone else rate
             )
             propagated = own_column if alone else own_column.with_force(rotated_load)
-            _diagonal(out, i, system.body(i), q[i - 1], own_column)
+            _add_diagonal(out, i, system.body(i), q[i - 1], own_column)
             for j, at, _ in shift_to_ancestors(system, i, q, propagated):
-                _pair(out, i, j, system, doubled_rates[j].body, second[j], at)
+                _add_pair(out, i, j, system, doubled_rates[j].body, second[j], at)
     return Gradients(out.dq, velocity_derivatives(system, out.dqd, out.m, qd), out.m)
 
 
-def loads(
+def subtree_loads(
     system: CanonicalModel, q: Coordinates, motion: Mapping[int, JointMotion]
 ) -> dict[int, Force]:
     """The force on each body and all beyond it, in its joint frame (N, N m)."""
@@ -154,7 +153,7 @@ def _second_rate(
     )
 
 
-def _diagonal(
+def _add_diagonal(
     out: Gradients, i: int, body: CanonicalBody, q: Scalar, displaced: CoriolisColumn
 ) -> None:
     joint = body.joint
@@ -163,7 +162,7 @@ def _diagonal(
     out.dq[i, i] = slope + body.passive.position_slope(q)
 
 
-def _pair(
+def _add_pair(
     out: Gradients,
     i: int,
     j: int,

@@ -3,7 +3,7 @@
 An iteration minimises |W (J dq - e)|² + λ² |dq - dq_0|² over the step dq: W are the weights of the
 six parts of the task, e the error of the link's pose in root axes, J its Jacobian, and dq_0 a step
 toward a posture, which remains in the null space of W J as λ vanishes. With λ² = |W e|²/10 +
-`LEAST_DAMPING` the iterations converge quadratically to a pose that can be reached, and remain
+`MIN_DAMPING` the iterations converge quadratically to a pose that can be reached, and remain
 bounded near singular postures and for poses out of reach (Sugihara, Solvability-unconcerned inverse
 kinematics by the Levenberg-Marquardt method, IEEE T-RO 2011, eqs. 16 to 21). Positions are
 clamped to their limits after each step. (A step can leave the positions at which closed loops
@@ -12,8 +12,8 @@ close, so that it does not exist for robots with these.)"""
 from functools import partial
 from typing import Final
 
-from symgen.algorithms.factors import dense_factors
-from symgen.algorithms.kinematics import frame_jacobian_aligned, link_place
+from symgen.algorithms.composite import factorize_dense
+from symgen.algorithms.kinematics import frame_jacobian_aligned, link_frame_pose
 from symgen.algorithms.manifold import SingleCoordinate, charts, moved
 from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.algorithms.steps import difference
@@ -30,17 +30,17 @@ almost every posture of a UR5."""
 DAMPING: Final = 0.1
 """λ² per square of the error. Of 0.5, 0.1, 0.03 and 0.01 it needs the fewest iterations from 0.2 to
 2 rad away for a UR5 and a Panda."""
-LEAST_DAMPING: Final = 1e-8
+MIN_DAMPING: Final = 1e-8
 """λ² at the solution. It limits a step at a singular posture to |e| / sqrt(4 λ²), and moves the
 solution by this part of dq_0 / σ², σ the least singular value of W J."""
-SINGULAR: Final = 1e-6
+SINGULAR_SQUARE: Final = 1e-6
 """μ: the square of a singular value of W J that counts as singular."""
 CONVERGED: Final = 1e-6
 """The error (m, and 2 sin(θ/2)) below which a pose counts as reached."""
 NEAR_SINGULAR: Final = 1e-3
 """The `singularity_distance` below which a posture counts as singular: the square root of
-`SINGULAR`, which it is at most where a singular value vanishes."""
-UNUSED_ROW: Final = 1e6
+`SINGULAR_SQUARE`, which it is at most where a singular value vanishes."""
+WEIGHTLESS_DIAGONAL: Final = 1e6
 """The diagonal entry of a row without weight, which adds its reciprocal to a sum of 1 / σ²."""
 TINY: Final = 1e-30
 
@@ -66,12 +66,12 @@ _of_task = partial(
 )
 
 
-def _error(
+def _pose_error(
     system: CanonicalModel, q: Coordinates, p_ref: Coordinates, xyzw: Coordinates, link: str
 ) -> list[Scalar]:
     """From a link's pose to a reference, in root axes: of the origin, and 2 sin(θ/2) about the axis
     of the rotation E between them, vee(E - Eᵀ) / sqrt(1 + tr E)."""
-    pose = link_place(system, q, link)
+    pose = link_frame_pose(system, q, link)
     x, y, z = (Vector(*column) for column in zip(*pose.rows, strict=True))
     a, b, c = (Vector(*column) for column in zip(*quaternion_rows(xyzw), strict=True))
     across = x.cross(a) + y.cross(b) + z.cross(c)
@@ -80,12 +80,14 @@ def _error(
     return [*(Vector(*p_ref) - pose.origin), *turn]
 
 
-def _rows(
+def _weighted_jacobian(
     system: CanonicalModel, q: Coordinates, weights: Coordinates, link: str
 ) -> list[list[Scalar]]:
     """The six rows of W J in the user's coordinates, at positions of the bodies."""
-    n, there = system.dof, system.at_positions(q)
-    flat = there.coupling.pull_back(frame_jacobian_aligned(there, q, link=link), (6, None))
+    n, system_there = system.dof, system.at_positions(q)
+    flat = system_there.coupling.pull_back(
+        frame_jacobian_aligned(system_there, q, link=link), (6, None)
+    )
     return [[w * x for x in flat[k * n : k * n + n]] for k, w in enumerate(weights)]
 
 
@@ -97,7 +99,7 @@ def _gram(rows: list[list[Scalar]], diagonal: Coordinates) -> list[Scalar]:
     return [half[max(i, j), min(i, j)] for i in range(6) for j in range(6)]
 
 
-def _clamped(
+def _within_limits(
     system: CanonicalModel, q: list[Scalar], low: Coordinates, high: Coordinates
 ) -> list[Scalar]:
     """Positions within limits, those of quaternion joints as they are."""
@@ -120,19 +122,22 @@ def inverse_kinematics_step(
 ) -> list[Scalar]:
     """q ⊕ dq within limits, shape nq. Joints that do not move the link remain where they are."""
     q, q_ref, p_ref, xyzw, weights, (gain,), low, high = inputs
-    at = system.coupling.body_positions(q)
-    rows = _rows(system, at, weights, link)
-    error = [w * x for w, x in zip(weights, _error(system, at, p_ref, xyzw, link), strict=True)]
-    damping = DAMPING * dot(error, error) + LEAST_DAMPING
+    positions = system.coupling.body_positions(q)
+    rows = _weighted_jacobian(system, positions, weights, link)
+    error = [
+        w * x
+        for w, x in zip(weights, _pose_error(system, positions, p_ref, xyzw, link), strict=True)
+    ]
+    damping = DAMPING * dot(error, error) + MIN_DAMPING
     moves = [any(row[k] is not ZERO for row in rows) for k in range(system.dof)]
     posture = [
         gain * x if moving else ZERO
         for x, moving in zip(difference(system, q, q_ref), moves, strict=True)
     ]
-    left = [x - dot(row, posture) for x, row in zip(error, rows, strict=True)]
-    y = dense_factors(_gram(rows, [damping] * 6), 6).solve(left)
+    remaining_error = [x - dot(row, posture) for x, row in zip(error, rows, strict=True)]
+    y = factorize_dense(_gram(rows, [damping] * 6), 6).solve(remaining_error)
     step = [x + dot([row[k] for row in rows], y) for k, x in enumerate(posture)]
-    return _clamped(system, moved(system.coupling, q, step), low, high)
+    return _within_limits(system, moved(system.coupling, q, step), low, high)
 
 
 @_of_task(
@@ -147,7 +152,7 @@ def pose_error(
 ) -> list[Scalar]:
     """How far a link's pose is from a reference: its origin (m), and its orientation as 2 sin(θ/2)
     of the angle between them."""
-    error = _error(system, system.coupling.body_positions(q), p_ref, xyzw, link)
+    error = _pose_error(system, system.coupling.body_positions(q), p_ref, xyzw, link)
     return [sqrt(sum_in_order([x * x for x in part], TINY)) for part in (error[:3], error[3:])]
 
 
@@ -166,9 +171,9 @@ def singularity_distance(
     """(Σ 1/(σ² + μ))^(-1/2) over the singular values σ of the rows of W J whose weights are not
     zero, shape 1. It is between σ_min/sqrt(6) and σ_min where σ_min is far above sqrt(μ) = 1e-3,
     and at most sqrt(μ) at a singular posture, as for robots with fewer joints than such rows."""
-    rows = _rows(system, system.coupling.body_positions(q), weights, link)
-    diagonal = [UNUSED_ROW * (1.0 - sign(w) * sign(w)) + SINGULAR for w in weights]
-    inverse = dense_factors(_gram(rows, diagonal), 6).inverse()
+    rows = _weighted_jacobian(system, system.coupling.body_positions(q), weights, link)
+    diagonal = [WEIGHTLESS_DIAGONAL * (1.0 - sign(w) * sign(w)) + SINGULAR_SQUARE for w in weights]
+    inverse = factorize_dense(_gram(rows, diagonal), 6).inverse()
     return [1.0 / sqrt(sum_in_order(inverse[7::7], inverse[0]))]
 
 
@@ -195,7 +200,7 @@ def inverse_kinematics_status(
     """0 if the position and the orientation are within `CONVERGED` of the reference in the parts
     whose weight is not 0, else 1; and 2 more if `singularity_distance` is below `NEAR_SINGULAR`.
     Shape 1."""
-    error = _error(system, system.coupling.body_positions(q), p_ref, xyzw, link)
+    error = _pose_error(system, system.coupling.body_positions(q), p_ref, xyzw, link)
     parts = [sign(w) * sign(w) * (x * x) for w, x in zip(weights, error, strict=True)]
     (distance,) = singularity_distance(system, q, weights, link=link)
     excess = [sum_in_order(part, ZERO) - CONVERGED**2 for part in (parts[:3], parts[3:])]

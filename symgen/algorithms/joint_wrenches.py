@@ -9,9 +9,8 @@ the joint's frame of the robot's file, which moves with the child."""
 
 from functools import partial
 
-from symgen.algorithms.external_inputs import row_major
 from symgen.algorithms.fluids import fluid_forces
-from symgen.algorithms.kinematics import frame_place
+from symgen.algorithms.kinematics import fixed_frame_pose, row_major
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import subtree_forces
 from symgen.algorithms.registry import Array, quantity
@@ -38,11 +37,11 @@ _of_joints = partial(
 )
 
 
-def _six(force: Force) -> list[Scalar]:
+def _entries(force: Force) -> list[Scalar]:
     return [*force.linear, *force.angular]
 
 
-def _transmitted(
+def _transmitted_forces(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> dict[int, Force]:
     """The force of each joint on its body and all beyond it, at the body's origin."""
@@ -69,8 +68,8 @@ def joint_wrench(
     numbers."""
     frame = system.joint_frame(joint)
     check_outside_loops(system, frame.body, joint)
-    forces = _transmitted(system, q, qd, qdd)
-    return _six(_in_frame(forces[frame.body], frame))
+    forces = _transmitted_forces(system, q, qd, qdd)
+    return _entries(_in_frame(forces[frame.body], frame))
 
 
 @_of_joints(
@@ -88,7 +87,10 @@ def joint_wrench_aligned(
     """The wrench of the parent on the child about the joint's origin in the root link's axes, 6
     numbers."""
     frame = system.joint_frame(joint)
-    rows, wrench = frame_place(system, q, frame).rows, joint_wrench(system, q, qd, qdd, joint=joint)
+    rows, wrench = (
+        fixed_frame_pose(system, q, frame).rows,
+        joint_wrench(system, q, qd, qdd, joint=joint),
+    )
     force, moment = (Vector(*wrench[k : k + 3]) for k in (0, 3))
     return [*matvec(rows, force), *matvec(rows, moment)]
 
@@ -110,9 +112,9 @@ def joint_wrenches(
 ) -> list[Scalar]:
     """The wrenches of all moving joints, each about its origin in its axes, joints x 6,
     row-major."""
-    forces = _transmitted(system, q, qd, qdd)
+    forces = _transmitted_forces(system, q, qd, qdd)
     frames = system.joint_frames.values()
-    return [x for frame in frames for x in _six(_in_frame(forces[frame.body], frame))]
+    return [x for frame in frames for x in _entries(_in_frame(forces[frame.body], frame))]
 
 
 @quantity(

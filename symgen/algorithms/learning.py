@@ -5,18 +5,18 @@ from typing import Final
 
 from symgen.algorithms.controllers import (
     COMMAND,
-    Pair,
-    by,
+    TwoVectors,
     clamped,
     controller,
+    difference_of,
     friction_rates,
-    joints,
-    minus,
-    plus,
     reference_motion,
     saturated,
+    scaled_by,
+    state_of_bodies,
+    sum_of,
 )
-from symgen.algorithms.manifold import between_rate
+from symgen.algorithms.manifold import difference_rate
 from symgen.algorithms.motion import motions
 from symgen.algorithms.registry import Array
 from symgen.algorithms.regressors import base_entries, base_regressor, with_passive
@@ -73,27 +73,27 @@ def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
         Array("beta_next", "base parameters after the step", BETA, ("y_b",)),
     ),
 )
-def adaptive_slotine_li(system: CanonicalModel, *inputs: Coordinates) -> Pair:
-    """τ = Y_b(q, q̇, q̇_r, q̈_r) β + k_d s within ±limit, with e = q_ref ⊖ q, q̇_r = q̇_ref + k_p e, its
-    rate q̈_r and s = q̇_r - q̇, the reference as by `reference_motion`, and β after the step:
-    β' = γ Y_bᵀ s - leak (β - β_mean), then within β_mean ± β_reach, where the parameters are known
-    to be."""
+def adaptive_slotine_li(system: CanonicalModel, *inputs: Coordinates) -> TwoVectors:
+    """τ = Y_b(q, q̇, q̇_r, q̈_r) β + k_d s within ±limit, with e = q_ref ⊖ q, q̇_r = q̇_ref + k_p
+    e, its rate q̈_r and s = q̇_r - q̇, the reference as by `reference_motion`, and β after the
+    step: β' = γ Y_bᵀ s - leak (β - β_mean), then within β_mean ± β_reach, where the parameters are
+    known to be."""
     q, qd, q_ref, qd_ref, qdd_ref, beta, k_p, k_d, gamma, (leak,), mean, reach, limit, (h,) = inputs
     e = difference(system, q, q_ref)
     velocity, change = reference_motion(system, (q, qd), (q_ref, qd_ref, qdd_ref))
-    e_rate = between_rate(system.coupling, (q, qd), (q_ref, qd_ref))
-    qd_r, qdd_r = plus(velocity, by(k_p, e)), plus(change, by(k_p, e_rate))
-    s = minus(qd_r, qd)
-    system, *motion = joints(system, q, qd, qd_r, qdd_r)
+    e_rate = difference_rate(system.coupling, (q, qd), (q_ref, qd_ref))
+    qd_r, qdd_r = sum_of(velocity, scaled_by(k_p, e)), sum_of(change, scaled_by(k_p, e_rate))
+    s = difference_of(qd_r, qd)
+    system, *motion = state_of_bodies(system, q, qd, qd_r, qdd_r)
     entries = _reference_regressor(system, *motion)
     width = len(beta)
     rows = _rows(system.coupling.pull_back(entries, (None, width)), width)
-    tau = plus([dot(row, beta) for row in rows], by(k_d, s))
-    learnt = [dot([row[k] for row in rows], s) for k in range(width)]
+    tau = sum_of([dot(row, beta) for row in rows], scaled_by(k_d, s))
+    gradient = [dot([row[k] for row in rows], s) for k in range(width)]
     adapted = []
-    for b, g, x, middle, most in zip(beta, gamma, learnt, mean, reach, strict=True):
-        off = b - middle
-        adapted.append(middle + clamped(off + h * (g * x - leak * off), most))
+    for b, g, x, centre, bound in zip(beta, gamma, gradient, mean, reach, strict=True):
+        deviation = b - centre
+        adapted.append(centre + clamped(deviation + h * (g * x - leak * deviation), bound))
     return saturated(tau, limit), adapted
 
 
@@ -103,8 +103,8 @@ def _reference_regressor(
     """Y_b of M q̈_r + C(q, q̇) q̇_r + g, its columns of friction at the rates that
     `friction_rates` gives."""
     entries = base_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
-    rubbing = friction_rates(system, qd, qd_r)
-    return with_passive(entries, system, q, rubbing, len(independent_parameters(system).keys))
+    friction_at = friction_rates(system, qd, qd_r)
+    return with_passive(entries, system, q, friction_at, len(independent_parameters(system).keys))
 
 
 @controller(
@@ -136,54 +136,54 @@ def _reference_regressor(
         ),
     ),
 )
-def recursive_least_squares(system: CanonicalModel, *inputs: Coordinates) -> Pair:
+def recursive_least_squares(system: CanonicalModel, *inputs: Coordinates) -> TwoVectors:
     """β and the factors of its covariance P = U D Uᵀ after one more measurement of joint forces, by
     one row of Y_b β = τ after the other. Before a row φ is used, the variance φᵀ P φ of what it
     predicts is divided by `forget`; nothing is forgotten in other directions, so that a robot at
-    standstill keeps what it knows (see `_after_row`). The trace of P never exceeds that of the
+    standstill keeps what it knows (see `_row_update`). The trace of P never exceeds that of the
     start.
 
     Entry (i, j), i >= j, of what is kept, at i (i + 1)/2 + j, is d_i on the diagonal and u_ji
     elsewhere. P itself would lose its sign to rounding, in single precision within a few steps."""
     q, qd, qdd, tau, beta, flat, (forget,) = inputs
     width, beta = len(beta), [*beta]
-    system, *motion = joints(system, q, qd, None, qdd)
+    system, *motion = state_of_bodies(system, q, qd, None, qdd)
     entries = base_regressor(system, motion[0], motion[1], motion[3])
     rows = _rows(system.coupling.pull_back(entries, (None, width)), width)
     start = [i * (i + 1) // 2 for i in range(width)]
     u = [[*flat[at : at + i]] for i, at in enumerate(start)]
     d = [flat[at + i] for i, at in enumerate(start)]
-    most = width * START_VARIANCE
-    spread = [x + x * dot(column, column) for column, x in zip(u, d, strict=True)]
-    below = most - sum_in_order(spread[1:], spread[0])
-    room = (0.5 / len(rows)) * (below + below * sign(below))
-    bounds = 1.0 / forget - 1.0, room, (1.0 - forget) * (1.0 / START_VARIANCE)
+    max_trace = width * START_VARIANCE
+    variances = [x + x * dot(column, column) for column, x in zip(u, d, strict=True)]
+    margin = max_trace - sum_in_order(variances[1:], variances[0])
+    max_growth = (0.5 / len(rows)) * (margin + margin * sign(margin))
+    bounds = 1.0 / forget - 1.0, max_growth, (1.0 - forget) * (1.0 / START_VARIANCE)
     for k, (row, force) in enumerate(zip(rows, tau, strict=True)):
-        u, d, step = _after_row(u, d, row, bounds, f"{k}")
-        missing = named(force - dot(row, beta), f"missing{k}")
+        u, d, step = _row_update(u, d, row, bounds, f"{k}")
+        residual = named(force - dot(row, beta), f"missing{k}")
         beta = [
-            named(b + x * missing, f"beta{k}_{i}")
+            named(b + x * residual, f"beta{k}_{i}")
             for i, (b, x) in enumerate(zip(beta, step, strict=True))
         ]
     return beta, [x for above, diagonal in zip(u, d, strict=True) for x in (*above, diagonal)]
 
 
-def _forgotten(
-    known: Scalar, size: Scalar, square: Scalar, bounds: tuple[Scalar, Scalar, Scalar]
+def _forgetting_factor(
+    variance: Scalar, size: Scalar, square: Scalar, bounds: tuple[Scalar, Scalar, Scalar]
 ) -> Scalar:
     """The part of the information along a row φ that is forgotten, with the variance φᵀ P φ
-    (`known`), |P φ|² (`size`) and |φ|² (`square`).
+    (`variance`), |P φ|² (`size`) and |φ|² (`square`).
 
     `bounds` are 1/forget - 1, the most that the trace of P may grow by, and the dead zone: rows
     with a smaller square, whose steady state would be less certain than the start, forget
     nothing."""
-    lost, room, least = bounds
-    grown = clamped(lost, room * known / (size + TINY))
-    grown = (0.5 + 0.5 * sign(square - least)) * grown
-    return grown / (1.0 + grown)
+    rate, max_growth, dead_zone = bounds
+    growth = clamped(rate, max_growth * variance / (size + TINY))
+    growth = (0.5 + 0.5 * sign(square - dead_zone)) * growth
+    return growth / (1.0 + growth)
 
 
-def _after_row(
+def _row_update(
     u: Sequence[Coordinates],
     d: Coordinates,
     row: Coordinates,
@@ -193,7 +193,7 @@ def _after_row(
     """The columns of U and the entries of D after a measurement of row·β with a variance of 1, and
     the gain (Bierman 1977); in generated code U, D, f, g, alpha and K with the label.
 
-    Before, the information along the row is reduced by a part ρ (`_forgotten`): P grows by
+    Before, the information along the row is reduced by a part ρ (`_forgetting_factor`): P grows by
     ρ/(1 - ρ) P φ φᵀ P / ζ, ζ = φᵀ P φ. Both together are the update of a measurement with the
     variance ζ/(ζ - ρ), which is negative where more is forgotten than is seen, and the gain
     P φ/(1 - ρ + ζ). P may be singular: what has no variance gets none."""
@@ -204,11 +204,13 @@ def _after_row(
         pairs = zip(column, gains[j], strict=True)
         before = [named(b + e * g, f"K{label}_{i}_{j}") for i, (e, b) in enumerate(pairs)]
         gains.append([*before, g])
-    known = sum_in_order((f * g for f, g in zip(inner, scaled, strict=True)), TINY)
+    variance = sum_in_order((f * g for f, g in zip(inner, scaled, strict=True)), TINY)
     gain = gains[len(u)]
-    lost = named(_forgotten(known, dot(gain, gain), dot(row, row), bounds), f"lost{label}")
-    rest = known - lost
-    alpha = named(known / (rest + TINY * sign(rest + TINY)), f"alpha{label}")
+    forgotten = named(
+        _forgetting_factor(variance, dot(gain, gain), dot(row, row), bounds), f"lost{label}"
+    )
+    rest = variance - forgotten
+    alpha = named(variance / (rest + TINY * sign(rest + TINY)), f"alpha{label}")
     share = 1.0 / alpha
     columns: list[list[Scalar]] = []
     diagonal: list[Scalar] = []
@@ -218,5 +220,5 @@ def _after_row(
         pairs = zip(column, gains[j], strict=True)
         columns.append([named(e - b * p, f"U{label}_{i}_{j}") for i, (e, b) in enumerate(pairs)])
         diagonal.append(named(x * (before_alpha * share), f"D{label}_{j}"))
-    weight = 1.0 / (1.0 - lost + known)
+    weight = 1.0 / (1.0 - forgotten + variance)
     return columns, diagonal, [named(weight * b, f"K{label}_{i}") for i, b in enumerate(gain)]

@@ -25,10 +25,10 @@ QUATERNION: Final = 4
 """The number of positions that make up a quaternion."""
 TINY: Final = 1e-30
 """Far below the square of any angle that shows (rad²), and a number of C's ``float`` too."""
-NEAR: Final = 0.25
+SERIES_BELOW: Final = 0.25
 """Below this square of the angle (rad²) a series has more digits than a closed form."""
 SERIES: Final = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800, -1 / 6227020800)
-SERIES_END: Final = (1 / 1307674368000, -1 / 355687428096000)
+SERIES_FURTHER_TERMS: Final = (1 / 1307674368000, -1 / 355687428096000)
 """The coefficients of (θ - sin θ)/θ³ in powers of θ²."""
 
 
@@ -69,63 +69,65 @@ class RotationVector:
         return 2.0 * self.half_sine * self.half_cosine
 
     @cached_property
-    def one(self) -> Scalar:
+    def cosine_factor(self) -> Scalar:
         """(1 - cos θ)/θ²."""
         return 2.0 * (self.half_sine * self.half_sine)
 
     @cached_property
-    def two(self) -> Scalar:
+    def sine_factor(self) -> Scalar:
         """(θ - sin θ)/θ³, right to what its products with θ² v need."""
         return (1.0 - self.sine) / self.square
 
     @cached_property
-    def two_exact(self) -> Scalar:
+    def exact_sine_factor(self) -> Scalar:
         """(θ - sin θ)/θ³ to all digits: near zero by its series."""
         s = self.square
         total: Scalar = ZERO
-        for x in reversed((*SERIES, *SERIES_END)):
+        for x in reversed((*SERIES, *SERIES_FURTHER_TERMS)):
             total = total * s + x
-        far = 0.5 + 0.5 * sign(s - NEAR)
-        return far * self.two + (1.0 - far) * total
+        is_large = 0.5 + 0.5 * sign(s - SERIES_BELOW)
+        return is_large * self.sine_factor + (1.0 - is_large) * total
 
     def shift(self, v: Vector) -> Vector:
         """V v: how far the origin gets in one unit of time at a constant twist."""
         once = self.w.cross(v)
-        return v + once.scaled(self.one) + self.w.cross(once).scaled(self.two)
+        return v + once.scaled(self.cosine_factor) + self.w.cross(once).scaled(self.sine_factor)
 
-    def bent(self, d: Vector, back: bool) -> Vector:
+    def left_jacobian(self, d: Vector, back: bool) -> Vector:
         """V d, or with `back` that for -w, by the exact functions."""
         once = self.w.cross(d)
-        first = once.scaled(self.one)
-        second = self.w.cross(once).scaled(self.two_exact)
+        first = once.scaled(self.cosine_factor)
+        second = self.w.cross(once).scaled(self.exact_sine_factor)
         return d + (-first if back else first) + second
 
     def shift_change(self, v: Vector, d: Vector) -> Vector:
         """The derivative of V v along the change d of w."""
         w, once = self.w, self.w.cross(v)
-        sideways = d.cross(once) + w.cross(d.cross(v))
-        growing = once.scaled(self.sine - 2.0 * self.one)
-        growing = growing + w.cross(once).scaled(self.one - 3.0 * self.two_exact)
+        turned = d.cross(once) + w.cross(d.cross(v))
+        by_angle = once.scaled(self.sine - 2.0 * self.cosine_factor)
+        by_angle = by_angle + w.cross(once).scaled(
+            self.cosine_factor - 3.0 * self.exact_sine_factor
+        )
         along = w.dot(d) / self.square
-        moved = d.cross(v).scaled(self.one) + sideways.scaled(self.two_exact)
-        return moved + growing.scaled(along)
+        moved = d.cross(v).scaled(self.cosine_factor) + turned.scaled(self.exact_sine_factor)
+        return moved + by_angle.scaled(along)
 
 
 class Chart(Protocol):
     """How positions that belong together move along their velocities."""
 
     @property
-    def places(self) -> tuple[int, ...]:
+    def position_indices(self) -> tuple[int, ...]:
         """The numbers of a joint's positions among all positions."""
 
     @property
-    def rates(self) -> tuple[int, ...]:
+    def velocity_indices(self) -> tuple[int, ...]:
         """The numbers of their velocities."""
 
     def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
         """q ⊕ v."""
 
-    def between(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
+    def difference(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
         """v with q ⊕ v = `to`."""
 
     def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
@@ -137,7 +139,7 @@ class Chart(Protocol):
     def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
         """The velocity `v` of positions `to`, in the axes of the body at `q`."""
 
-    def flow(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+    def position_rates(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
         """The rates of the positions `q` at the velocity `v`."""
 
 
@@ -149,17 +151,17 @@ class SingleCoordinate:
     rate: int
 
     @property
-    def places(self) -> tuple[int, ...]:
+    def position_indices(self) -> tuple[int, ...]:
         return (self.place,)
 
     @property
-    def rates(self) -> tuple[int, ...]:
+    def velocity_indices(self) -> tuple[int, ...]:
         return (self.rate,)
 
     def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
         return [q[0] + v[0]]
 
-    def between(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
+    def difference(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
         return [to[0] - q[0]]
 
     def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
@@ -171,17 +173,17 @@ class SingleCoordinate:
     def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
         return [*v]
 
-    def flow(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+    def position_rates(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
         return [*v]
 
 
 @dataclass(frozen=True, slots=True)
-class InBodyAxes:
+class TwistChart:
     """Positions that end with a unit quaternion, with a twist in the body's axes: `units` has the
     unit twist of each velocity."""
 
-    places: tuple[int, ...]
-    rates: tuple[int, ...]
+    position_indices: tuple[int, ...]
+    velocity_indices: tuple[int, ...]
     units: tuple[Twist, ...]
 
     def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
@@ -189,16 +191,16 @@ class InBodyAxes:
         so that no step adds to the rounding of those before."""
         *place, x, y, z, w = q
         twist = twist_from_rates(self.units, v)
-        turn, four = RotationVector(twist.w), Vector(x, y, z)
+        turn, vector_part = RotationVector(twist.w), Vector(x, y, z)
         u, c = turn.quaternion
-        end = four.scaled(c) + u.scaled(w) + four.cross(u)
-        last = w * c - four.dot(u)
+        end = vector_part.scaled(c) + u.scaled(w) + vector_part.cross(u)
+        last = w * c - vector_part.dot(u)
         unit = 1.5 - 0.5 * (end.dot(end) + last * last)
         shift = matvec(quaternion_rows((x, y, z, w)), turn.shift(twist.v)) if place else ()
         moved = [a + b for a, b in zip(place, shift, strict=False)]
         return [*moved, *end.scaled(unit), last * unit]
 
-    def between(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
+    def difference(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
         """The shorter turn, up to π."""
         u, last = self._relative(q, to)
         side = sign(last + TINY)
@@ -208,8 +210,8 @@ class InBodyAxes:
         turn = u.scaled(2.0 * half / sine)
         linear = ZERO_VECTOR
         if len(q) > QUATERNION:
-            linear = _unbent(self._arm(q, to), turn, half * last / sine)
-        return self._numbers(Twist(turn, linear))
+            linear = _inverse_left_jacobian(self._arm(q, to), turn, half * last / sine)
+        return self._velocities_of(Twist(turn, linear))
 
     def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
         """The adjoint of exp backwards, and the right Jacobian of exp."""
@@ -221,8 +223,8 @@ class InBodyAxes:
         start = [Twist(matvec(back, s.w), matvec(back, s.v + s.w.cross(arm))) for s in self.units]
         along = [
             Twist(
-                turn.bent(s.w, back=True),
-                matvec(back, turn.bent(s.v, back=False) + turn.shift_change(twist.v, s.w)),
+                turn.left_jacobian(s.w, back=True),
+                matvec(back, turn.left_jacobian(s.v, back=False) + turn.shift_change(twist.v, s.w)),
             )
             for s in self.units
         ]
@@ -230,7 +232,7 @@ class InBodyAxes:
 
     def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
         x, y = twist_from_rates(self.units, a), twist_from_rates(self.units, b)
-        return self._numbers(Twist(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w)))
+        return self._velocities_of(Twist(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w)))
 
     def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
         """The adjoint of the transform from the axes at `to` to those at `q` (Bullo & Murray,
@@ -239,15 +241,15 @@ class InBodyAxes:
         twist, rows = twist_from_rates(self.units, v), quaternion_rows((*u, c))
         w, linear = matvec(rows, twist.w), matvec(rows, twist.v)
         shift = self._arm(q, to).cross(w) if len(q) > QUATERNION else ZERO_VECTOR
-        return self._numbers(Twist(w, linear + shift))
+        return self._velocities_of(Twist(w, linear + shift))
 
-    def flow(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+    def position_rates(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
         """The quaternion's rate is half its product with the angular velocity."""
         *place, x, y, z, w = q
-        twist, four = twist_from_rates(self.units, v), Vector(x, y, z)
+        twist, vector_part = twist_from_rates(self.units, v), Vector(x, y, z)
         shift = matvec(quaternion_rows((x, y, z, w)), twist.v) if place else ()
-        turn = (twist.w.scaled(w) + four.cross(twist.w)).scaled(0.5)
-        return [*shift, *turn, -0.5 * four.dot(twist.w)]
+        turn = (twist.w.scaled(w) + vector_part.cross(twist.w)).scaled(0.5)
+        return [*shift, *turn, -0.5 * vector_part.dot(twist.w)]
 
     def _relative(self, q: Coordinates, to: Coordinates) -> tuple[Vector, Scalar]:
         """Vector and scalar of the quaternion that turns the axes at `q` into those at `to`."""
@@ -261,16 +263,16 @@ class InBodyAxes:
         arm = Vector(*(e - s for e, s in zip(to, start, strict=False)))
         return matvec(transpose(quaternion_rows((x, y, z, w))), arm)
 
-    def _numbers(self, x: Twist) -> list[Scalar]:
+    def _velocities_of(self, x: Twist) -> list[Scalar]:
         """The velocities that make up a twist."""
         return [s.w.dot(x.w) + s.v.dot(x.v) for s in self.units]
 
     def _matrix(self, columns: Sequence[Twist]) -> Matrix:
-        numbers = [self._numbers(x) for x in columns]
+        numbers = [self._velocities_of(x) for x in columns]
         return [[column[k] for column in numbers] for k in range(len(numbers))]
 
 
-def _unbent(arm: Vector, w: Vector, cotangent: Scalar) -> Vector:
+def _inverse_left_jacobian(arm: Vector, w: Vector, cotangent: Scalar) -> Vector:
     """V⁻¹ of an arm, with (θ/2) cot(θ/2)."""
     once = w.cross(arm)
     factor = (1.0 - cotangent) / (w.dot(w) + TINY)
@@ -279,7 +281,7 @@ def _unbent(arm: Vector, w: Vector, cotangent: Scalar) -> Vector:
 
 def charts(coupling: Coupling) -> list[Chart]:
     """All positions and velocities of the user, in the order of the positions."""
-    return sorted(_charts(coupling), key=lambda chart: chart.places)
+    return sorted(_charts(coupling), key=lambda chart: chart.position_indices)
 
 
 def _charts(coupling: Coupling) -> Iterator[Chart]:
@@ -292,7 +294,7 @@ def _charts(coupling: Coupling) -> Iterator[Chart]:
             units = joint.units
             rates = tuple(coupling.drives[k + n].velocity_index for n in range(len(units)))
             places = range(drive.position_index, drive.position_index + len(joint.positions))
-            yield InBodyAxes(tuple(places), rates, units)
+            yield TwistChart(tuple(places), rates, units)
 
 
 def moved(coupling: Coupling, q: Coordinates, v: Coordinates) -> list[Scalar]:
@@ -305,8 +307,8 @@ def moved(coupling: Coupling, q: Coordinates, v: Coordinates) -> list[Scalar]:
         )
     positions: list[Scalar] = [ZERO] * coupling.positions
     for chart in charts(coupling):
-        at = [q[k] for k in chart.places], [v[k] for k in chart.rates]
-        for k, x in zip(chart.places, chart.moved(*at), strict=True):
+        at = [q[k] for k in chart.position_indices], [v[k] for k in chart.velocity_indices]
+        for k, x in zip(chart.position_indices, chart.moved(*at), strict=True):
             positions[k] = x
     return positions
 
@@ -317,10 +319,10 @@ def slopes(coupling: Coupling, v: Coordinates) -> tuple[Matrix, Matrix]:
     along = [[*row] for row in start]
     for chart in charts(coupling):
         for matrix, block in zip(
-            (start, along), chart.slopes([v[k] for k in chart.rates]), strict=True
+            (start, along), chart.slopes([v[k] for k in chart.velocity_indices]), strict=True
         ):
-            for i, row in zip(chart.rates, block, strict=True):
-                for j, x in zip(chart.rates, row, strict=True):
+            for i, row in zip(chart.velocity_indices, block, strict=True):
+                for j, x in zip(chart.velocity_indices, row, strict=True):
                     matrix[i][j] = x
     return start, along
 
@@ -329,8 +331,8 @@ def bracket(coupling: Coupling, a: Coordinates, b: Coordinates) -> list[Scalar]:
     """[a, b] of velocities that are twists, zero where they are rates of coordinates."""
     velocities: list[Scalar] = [ZERO] * coupling.velocities
     for chart in charts(coupling):
-        pair = [a[k] for k in chart.rates], [b[k] for k in chart.rates]
-        for k, x in zip(chart.rates, chart.bracket(*pair), strict=True):
+        pair = [a[k] for k in chart.velocity_indices], [b[k] for k in chart.velocity_indices]
+        for k, x in zip(chart.velocity_indices, chart.bracket(*pair), strict=True):
             velocities[k] = x
     return velocities
 
@@ -343,14 +345,14 @@ def transported(
     systems: a geometric framework, Automatica 1999)."""
     velocities: list[Scalar] = [ZERO] * coupling.velocities
     for chart in charts(coupling):
-        ends = [q[k] for k in chart.places], [to[k] for k in chart.places]
-        at = *ends, [v[k] for k in chart.rates]
-        for k, x in zip(chart.rates, chart.transported(*at), strict=True):
+        ends = [q[k] for k in chart.position_indices], [to[k] for k in chart.position_indices]
+        at = *ends, [v[k] for k in chart.velocity_indices]
+        for k, x in zip(chart.velocity_indices, chart.transported(*at), strict=True):
             velocities[k] = x
     return velocities
 
 
-def between_rate(
+def difference_rate(
     coupling: Coupling,
     course: tuple[Coordinates, Coordinates],
     to: tuple[Coordinates, Coordinates],
@@ -361,11 +363,13 @@ def between_rate(
     for chart in charts(coupling):
         ends = (
             along(
-                [q[k] for k in chart.places],
-                chart.flow([q[k] for k in chart.places], [v[k] for k in chart.rates]),
+                [q[k] for k in chart.position_indices],
+                chart.position_rates(
+                    [q[k] for k in chart.position_indices], [v[k] for k in chart.velocity_indices]
+                ),
             )
             for q, v in (course, to)
         )
-        for k, x in zip(chart.rates, tangents(chart.between(*ends)), strict=True):
+        for k, x in zip(chart.velocity_indices, tangents(chart.difference(*ends)), strict=True):
             velocities[k] = x
     return velocities

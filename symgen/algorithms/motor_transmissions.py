@@ -53,7 +53,7 @@ class Motors:
     """Motors at joints of a robot: their bodies, each with the coordinate whose place it takes."""
 
     coupling: Coupling
-    places: Mapping[int, int]
+    coordinates: Mapping[int, int]
 
     @classmethod
     def of(cls, system: CanonicalModel, joint: str) -> "Motors":
@@ -72,12 +72,12 @@ class Motors:
         """J, n x n, from the coupling at a state."""
         n = self.coupling.velocities
         rows: Rows = [[1.0 if i == k else ZERO for k in range(n)] for i in range(n)]
-        for body, k in self.places.items():
+        for body, k in self.coordinates.items():
             rows[k] = velocity_row(at.drives[body - 1], n)
         return rows
 
 
-def _solved(matrix: Rows, right: Coordinates, sample: Rows) -> list[Scalar]:
+def _solve(matrix: Rows, right: Coordinates, sample: Rows) -> list[Scalar]:
     """The solution of a system, by the order of elimination that suits a sample matrix."""
     order = Elimination.of(sample)
     return Elimination(order.pivots, order.rest, ()).solve(matrix, [right], once=True)[0]
@@ -105,7 +105,7 @@ def motor_motion(
     out: list[Scalar] = [ZERO] * len(qd)
     for k, place in single_positions(motors.coupling).items():
         out[k] = q[place]
-    for body, k in motors.places.items():
+    for body, k in motors.coordinates.items():
         position = x[body - 1]
         out[k] = coordinate(position)
     return out, [dot(row, qd) for row in motors.matrix(at)]
@@ -123,7 +123,7 @@ def motor_torques(
     """τ_m with Jᵀ τ_m = τ."""
     motors = Motors.of(system, joint)
     matrix = _transposed(motors.matrix(system.coupling.at(q)[0]))
-    return _solved(matrix, tau, _transposed(motors.matrix(sample_state(motors.coupling)[0])))
+    return _solve(matrix, tau, _transposed(motors.matrix(sample_state(motors.coupling)[0])))
 
 
 @_of_motors(
@@ -151,7 +151,7 @@ def joint_rates(
 ) -> list[Scalar]:
     """q̇ with J q̇ = q̇_m."""
     motors = Motors.of(system, joint)
-    return _solved(
+    return _solve(
         motors.matrix(system.coupling.at(q)[0]),
         qd_m,
         motors.matrix(sample_state(motors.coupling)[0]),
@@ -180,32 +180,32 @@ def reflected_inertia(
 # -- joint positions -------------------------------------------------------------------------------
 
 
-def _equations(
+def _motor_equations(
     motors: Motors, at: Coupling, x: Sequence[Any], q_m: Coordinates
 ) -> tuple[Rows, list[Scalar]]:
     """The rows of the equations of all motors by the coordinates, and what is left of them."""
     matrix = motors.matrix(at)
-    left: list[Scalar] = [ZERO] * len(matrix)
-    for body, k in motors.places.items():
+    residuals: list[Scalar] = [ZERO] * len(matrix)
+    for body, k in motors.coordinates.items():
         place = UnitAngle.of(q_m[k]) if isinstance(x[body - 1], UnitAngle) else q_m[k]
         loop = next((loop for loop in motors.coupling.loops if body in loop.dependent), None)
         constant_distance = loop.constant_distance(body) if loop is not None else None
         if constant_distance is not None:
-            there = {**dict(enumerate(x, 1)), body: place}
-            columns = constant_distance.columns(there)
+            positions_there = {**dict(enumerate(x, 1)), body: place}
+            columns = constant_distance.columns(positions_there)
             rows = [
                 [multiple(f, columns[b][0]) for f in velocity_row(at.drives[b - 1], len(matrix))]
                 for b in columns
                 if b != body
             ]
             matrix[k] = [sum(column, ZERO) for column in zip(*rows, strict=True)]
-            left[k] = constant_distance.gap(there)[0]
+            residuals[k] = constant_distance.gap(positions_there)[0]
         elif loop is not None and isinstance(place, UnitAngle):
             turn = x[body - 1] - place
-            left[k] = 2.0 * (turn.applied("sin") / (1.0 + turn.applied("cos")))
+            residuals[k] = 2.0 * (turn.applied("sin") / (1.0 + turn.applied("cos")))
         else:
-            left[k] = coordinate(x[body - 1] - place)
-    return matrix, left
+            residuals[k] = coordinate(x[body - 1] - place)
+    return matrix, residuals
 
 
 @_of_motors(
@@ -221,19 +221,19 @@ def joint_step(
     proportion to the square of the step. Raises OptionError for joints with quaternions."""
     motors = Motors.of(system, joint)
     single, out = single_positions(motors.coupling), [*q]
-    if not all(k in single for k in motors.places.values()) or motors.coupling.held:
+    if not all(k in single for k in motors.coordinates.values()) or motors.coupling.held:
         raise OptionError(
             f"joint_step:{shown(joint)}: the motors move a joint with several coordinates, or "
             "positions that only Newton's method gives; use loop_closure"
         )
     at, x = system.coupling.at(q)
-    sample, y = sample_state(motors.coupling)
-    there: list[Scalar] = [ZERO] * len(q_m)
-    for body, k in motors.places.items():
-        there[k] = as_number(y[body - 1])
-    matrix, left = _equations(motors, at, x, q_m)
-    order, _ = _equations(motors, sample, y, there)
-    changes = _solved(matrix, left, order)
-    for k in motors.places.values():
+    sample, sample_positions = sample_state(motors.coupling)
+    sample_motors: list[Scalar] = [ZERO] * len(q_m)
+    for body, k in motors.coordinates.items():
+        sample_motors[k] = as_number(sample_positions[body - 1])
+    matrix, residuals = _motor_equations(motors, at, x, q_m)
+    sample_matrix, _ = _motor_equations(motors, sample, sample_positions, sample_motors)
+    changes = _solve(matrix, residuals, sample_matrix)
+    for k in motors.coordinates.values():
         out[single[k]] = out[single[k]] - changes[k]
     return out

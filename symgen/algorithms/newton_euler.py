@@ -1,20 +1,25 @@
 """Inverse dynamics, bias and gravity by the recursive Newton-Euler algorithm in pseudo-inertia
-form.
+form, with friction that depends on the load of a joint in closed form.
 
 Symbols: w angular velocity, wd its derivative, a acceleration of the body's origin less gravity, f
 and n the force and moment on the body at its origin, all in the body's own axes; U the field of
-accelerations."""
+accelerations.
 
-from collections.abc import Mapping
+The load x of a joint is the force that it transmits, M q̈ + C q̇ + g less external wrenches, of its
+coordinate: with those of the joints and rotors that follow it. Inverse dynamics adds k |x| to it.
+Forward dynamics solves τ = x + k |x| + other friction for x joint by joint, and runs without
+friction on x."""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
 from types import MappingProxyType
 
 from symgen.algorithms.fluids import fluid_forces, without_resistance
-from symgen.algorithms.forward_kinematics import rotate_wrenches
-from symgen.algorithms.loads import joint_loads
-from symgen.algorithms.motion import motions
+from symgen.algorithms.motion import motions, rotate_wrenches
 from symgen.algorithms.registry import Array, quantity
+from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
-from symgen.mechanics.joint_forces import JointState
+from symgen.mechanics.joint_forces import NO_JOINT_FORCE, JointState
 from symgen.mechanics.moments import shift_to_parent_named
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import ZERO_FORCE, Force
@@ -57,8 +62,8 @@ def reference_dynamics(
     qd_r: Coordinates | None = None,
 ) -> list[Scalar]:
     """Joint forces M q̈ + C(q, q̇) q̇_r + g less those of external wrenches (N m or N, shape n),
-    without friction and springs; q̇_r is q̇ by default. With the C of Christoffel symbols Ṁ - 2 C is
-    skew-symmetric (Slotine & Li 1987; Echeandia & Wensing 2021, eq. 9)."""
+    without friction and springs; q̇_r is q̇ by default. With the C of Christoffel symbols Ṁ - 2 C
+    is skew-symmetric (Slotine & Li 1987; Echeandia & Wensing 2021, eq. 9)."""
     moving = motions(system, q, qd, qdd, qd_r)
     forces = subtree_forces(system, q, moving, fluid_forces(system, q, qd, moving, qd_r))
     return [system.body(i).joint.project(forces[i]) for i in range(1, system.size + 1)]
@@ -68,12 +73,12 @@ def subtree_forces(
     system: CanonicalModel,
     q: Coordinates,
     moving: Mapping[int, Motion],
-    further: Mapping[int, Force] = MappingProxyType({}),
+    added: Mapping[int, Force] = MappingProxyType({}),
 ) -> dict[int, Force]:
     """For each body the force that moves it and all bodies beyond it as `moving`, less external
-    wrenches on them, at the body's origin in its axes; `further` forces on bodies are added."""
+    wrenches on them, at the body's origin in its axes; `added` forces on bodies are added."""
     system = rotate_wrenches(system, q)
-    forces = dict.fromkeys(range(system.size + 1), ZERO_FORCE) | dict(further)
+    forces = dict.fromkeys(range(system.size + 1), ZERO_FORCE) | dict(added)
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):
@@ -95,7 +100,7 @@ def subtree_forces(
 def gravity(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """Joint forces that hold the robot still: g(q) (N m or N, shape n); inverse dynamics with q̇ =
     q̈ = 0."""
-    return inverse_dynamics(system, q, _still(system), _still(system))
+    return inverse_dynamics(system, q, _zeros(system), _zeros(system))
 
 
 @quantity(
@@ -127,7 +132,7 @@ def coriolis_force(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> l
     return bias(without_resistance(system.weightless), q, qd)
 
 
-def _still(system: CanonicalModel) -> Coordinates:
+def _zeros(system: CanonicalModel) -> Coordinates:
     return [ZERO] * system.size
 
 
@@ -138,3 +143,69 @@ def inertial_force(body: CanonicalBody, x: Motion) -> Force:
     force = x.a.scaled(inertia.m) + x @ inertia.h
     moment = x.moment(inertia.s, body.constant) + inertia.h.cross(x.a)
     return Force(force, moment) + -body.wrench
+
+
+Algorithm = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], list[Scalar]]
+
+
+def depends_on_load(system: CanonicalModel) -> bool:
+    """Whether friction depends on the load of a joint."""
+    return any(body.passive.depends_on_load for body in system.bodies)
+
+
+def joint_loads(system: CanonicalModel, forces: Coordinates) -> list[Scalar]:
+    """The load of each body's joint from the forces of all of them, with those of the joints and
+    rotors that follow it; zero if no friction depends on it."""
+    if not depends_on_load(system):
+        return [ZERO] * system.size
+    loads = [*forces]
+    for k, (drive, led_by) in enumerate(zip(system.coupling.drives, system.leaders, strict=True)):
+        if drive.follows:
+            for term, i in zip(drive.terms, led_by, strict=True):
+                loads[i - 1] = loads[i - 1] + term.factor * forces[k]
+    return loads
+
+
+def solved_loads(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> tuple[CanonicalModel, Coordinates]:
+    """The system without friction and springs, and the loads that joint forces `tau` of the user
+    leave; both unchanged if no friction depends on the load. Raises OptionError for robots with
+    joints that follow others: their loads do not follow from `tau`."""
+    if not depends_on_load(system):
+        return system, tau
+    check_own_coordinates(system)
+    loads = [*tau]
+    for i, (body, drive) in enumerate(zip(system.bodies, system.coupling.drives, strict=True), 1):
+        if system.leaders[i - 1] == (i,):
+            loads[drive.velocity_index] = body.passive.load(
+                q[i - 1], qd[i - 1], tau[drive.velocity_index]
+            )
+    return system.with_passive([NO_JOINT_FORCE] * system.size), loads
+
+
+def check_own_coordinates(system: CanonicalModel) -> None:
+    """Raises OptionError if friction depends on the load and a joint follows others, whose load
+    does not follow from the joint forces."""
+    if depends_on_load(system) and any(
+        leaders != (i,) and (len(leaders) != 1 or i not in system.rotors)
+        for i, leaders in enumerate(system.leaders, 1)
+    ):
+        raise OptionError(
+            "--friction load: joints of this robot follow others, so their loads do not follow "
+            "from the joint forces; remove forward dynamics and controllers, or load"
+        )
+
+
+def with_solved_loads(algorithm: Algorithm) -> Algorithm:
+    """A forward dynamics algorithm that `solved_loads` prepares."""
+
+    @wraps(algorithm)
+    def solved(
+        system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
+    ) -> list[Scalar]:
+        """The accelerations."""
+        frictionless, loads = solved_loads(system, q, qd, tau)
+        return algorithm(frictionless, q, qd, loads)
+
+    return solved

@@ -3,10 +3,16 @@
 from math import factorial
 from typing import Final
 
-from symgen.algorithms.controllers import controller, joints, minus, model_forces, plus
+from symgen.algorithms.composite import coupled_mass_matrix
+from symgen.algorithms.controllers import (
+    controller,
+    difference_of,
+    model_forces,
+    state_of_bodies,
+    sum_of,
+)
 from symgen.algorithms.coriolis import coriolis_transpose_product
-from symgen.algorithms.factors import coupled_mass_matrix
-from symgen.algorithms.loads import solved_loads
+from symgen.algorithms.newton_euler import solved_loads
 from symgen.algorithms.registry import Array
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
@@ -66,21 +72,23 @@ def momentum_observer(
     stable for any gain; r is zero at the first step. Friction is that at the measured velocity:
     nothing is fed back."""
     at, rates = system.coupling.body_positions(inputs[0]), system.coupling.body_rates(inputs[1])
-    moved = system.coupling.forces(coriolis_transpose_product(system, at, rates))
-    return observed(system, moved, *inputs)
+    coriolis_transpose_rates = system.coupling.forces(coriolis_transpose_product(system, at, rates))
+    return observer_step(system, coriolis_transpose_rates, *inputs)
 
 
-def observed(
-    system: CanonicalModel, moved: Coordinates, *inputs: Coordinates
+def observer_step(
+    system: CanonicalModel, coriolis_transpose_rates: Coordinates, *inputs: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """A step of the observer from Cᵀ q̇ of the user's coordinates."""
     q, qd, tau, (started,), p_last, r, gain, (h,) = inputs
-    system, at, rates, *_ = joints(system, q, qd)
-    system, tau = solved_loads(system, at, rates, tau)
-    n, m, still = system.dof, coupled_mass_matrix(system, at), [ZERO] * system.size
+    system, positions, rates, *_ = state_of_bodies(system, q, qd)
+    system, tau = solved_loads(system, positions, rates, tau)
+    n, m, zeros = system.dof, coupled_mass_matrix(system, positions), [ZERO] * system.size
     p = [sum((m[i * n + j] * qd[j] for j in range(n)), ZERO) for i in range(n)]
-    held = model_forces(system, at, (rates if system.fluids else still, still), still, rates)
-    explained = minus(plus(tau, moved), held)
+    holding = model_forces(
+        system, positions, (rates if system.fluids else zeros, zeros), zeros, rates
+    )
+    explained = difference_of(sum_of(tau, coriolis_transpose_rates), holding)
     residual: list[Scalar] = []
     for k, (x, before, y) in enumerate(zip(p, p_last, explained, strict=True)):
         decay, weight = filter_step(gain[k], h)

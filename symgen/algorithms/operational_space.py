@@ -7,7 +7,7 @@ is an input, Λ⁻¹ = J M⁻¹ Jᵀ + ρ² 1, keeps Λ finite there, and 0 leav
 from dataclasses import dataclass
 from functools import partial
 
-from symgen.algorithms.factors import coupled_mass_matrix, dense_factors, factors
+from symgen.algorithms.composite import coupled_mass_matrix, factorize, factorize_dense
 from symgen.algorithms.kinematics import frame_jacobian_aligned, frame_jacobian_rate_aligned
 from symgen.algorithms.newton_euler import bias
 from symgen.algorithms.registry import Array, quantity
@@ -37,7 +37,7 @@ class Task:
         flat = frame_jacobian_aligned(system, q, link=link)
         flat, n = system.coupling.pull_back(flat, (6, None)), system.dof
         jacobian = tuple([*flat[k * n : k * n + n]] for k in range(6))
-        solver = factors(system, coupled_mass_matrix(system, q))
+        solver = factorize(system, coupled_mass_matrix(system, q))
         solved = tuple(solver.solve(row) for row in jacobian)
         half = {(i, j): dot(solved[i], jacobian[j]) for i in range(6) for j in range(i + 1)}
         for i in range(6):
@@ -64,7 +64,7 @@ def operational_space_inertia(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Λ and Λ⁻¹ at a link's origin in root axes, 6 x 6, symmetric, linear part first."""
     task = Task.of(system, q, damping, link)
-    return dense_factors(task.inverse, 6).inverse(), task.inverse
+    return factorize_dense(task.inverse, 6).inverse(), task.inverse
 
 
 @_of_task(
@@ -83,7 +83,7 @@ def operational_space_bias(
     forces = system.coupling.forces(bias(system, q, qd))
     change = frame_jacobian_rate_aligned(system, q, qd, link=link)
     wanted = [dot(row, forces) - x for row, x in zip(task.solved, change, strict=True)]
-    return dense_factors(task.inverse, 6).solve(wanted)
+    return factorize_dense(task.inverse, 6).solve(wanted)
 
 
 @_of_task(
@@ -100,5 +100,5 @@ def dynamically_consistent_inverse(
     """J̄ = M⁻¹ Jᵀ Λ, n x 6, row-major: of all accelerations with the link's acceleration wanted,
     those of least kinetic energy; 1 - Jᵀ J̄ᵀ are the joint forces that the link does not feel."""
     task = Task.of(system, q, damping, link)
-    solver = dense_factors(task.inverse, 6)
+    solver = factorize_dense(task.inverse, 6)
     return [x for column in zip(*task.solved, strict=True) for x in solver.solve(column)]

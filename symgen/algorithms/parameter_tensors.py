@@ -5,6 +5,7 @@ Columns of regressors for unit rates: what a unit twist finds, for each of the t
 motion of another (see `symgen.algorithms.regressor_entries`). Parameters are the last index,
 ordered and placed as in `symgen.algorithms.regressors`."""
 
+from functools import partial
 from itertools import combinations_with_replacement
 
 from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twists
@@ -15,7 +16,7 @@ from symgen.algorithms.regressor_entries import (
     velocities_as_accelerations,
     velocity_as_acceleration,
 )
-from symgen.algorithms.regressors import full, joint_entries
+from symgen.algorithms.regressors import joint_entries, row_major_entries
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.dual import unit
@@ -23,21 +24,19 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13a, 13c"
 CHRISTOFFEL = "Echeandia & Wensing (2021), eq. 9, linear in the parameters"
+_of_parameters = partial(quantity, needs_inertia=False, source=SOURCE, regroupings=(WHOLE,))
 SHAPE = ("n", "n", "ten")
 
 
-@quantity(
+@_of_parameters(
     "mass_matrix_by_parameters",
     "dM/dpi",
     closed_loops=True,
     inputs=("q",),
     needs_gravity=False,
-    needs_inertia=False,
-    source=SOURCE,
     outputs=(
         Array("M_pi", "dM_ij/dpi_p at [i, j, p]", "kg m^2 | kg m | kg per kg, kg m, kg m^2", SHAPE),
     ),
-    regroupings=(WHOLE,),
 )
 def mass_matrix_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """∂M_ij/∂π_p, n x n x 10 n, row-major; symmetric in i and j.
@@ -52,18 +51,16 @@ def mass_matrix_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Sc
                 read = regressor_columns_of_body(system, b, velocity_as_acceleration(second))
                 for p, x in zip(columns, read(first), strict=True):
                     entries[(i - 1) * n + j - 1, p] = entries[(j - 1) * n + i - 1, p] = x
-    return full(entries, n * n, system.parameters)
+    return row_major_entries(entries, n * n, system.parameters)
 
 
-@quantity(
+@_of_parameters(
     "coriolis_matrix_by_parameters",
     "dC/dpi",
     inputs=("q", "qd"),
     needs_gravity=False,
-    needs_inertia=False,
     outputs=(Array("C_pi", "dC_ij/dpi_p at [i, j, p]", "units of C per kg, kg m, kg m^2", SHAPE),),
     source=CHRISTOFFEL,
-    regroupings=(WHOLE,),
 )
 def coriolis_matrix_by_parameters(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
@@ -78,34 +75,30 @@ def coriolis_matrix_by_parameters(
         moving = motions(weightless, q, qd, [ZERO] * n, unit(n, j))
         columns = joint_entries(weightless, q, moving)
         entries |= {(i * n + j, p): x for (i, p), x in columns.items()}
-    return full(entries, n * n, system.parameters)
+    return row_major_entries(entries, n * n, system.parameters)
 
 
-@quantity(
+@_of_parameters(
     "gravity_by_parameters",
     "dg/dpi",
     closed_loops=True,
     inputs=("q",),
-    needs_inertia=False,
-    source=SOURCE,
-    regroupings=(WHOLE,),
     outputs=(Array("g_pi", "dg_i/dpi_p at [i, p]", "N m | N per kg, kg m, kg m^2", ("n", "ten")),),
 )
 def gravity_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """∂g_i/∂π_p, n x 10 n, row-major: the regressor at rest."""
     zeros = [ZERO] * system.size
-    return full(
+    return row_major_entries(
         joint_entries(system, q, motions(system, q, zeros, zeros)),
         system.size,
         system.parameters,
     )
 
 
-@quantity(
+@_of_parameters(
     "momentum_rate_regressor",
     "N(q, qd) pi = C^T qd - g",
     inputs=("q", "qd"),
-    needs_inertia=False,
     outputs=(
         Array(
             "N",
@@ -115,7 +108,6 @@ def gravity_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Scalar
         ),
     ),
     source="De Luca & Mattone, ICRA 2003, eq. 6, and ICRA 2005 for Cᵀ q̇ as ∂T/∂q",
-    regroupings=(WHOLE,),
 )
 def momentum_rate_regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
@@ -127,9 +119,11 @@ def momentum_rate_regressor(
     ∫ J̇_j · ṙ dm: what the rate of unit twist j finds in the velocities. (What J_j changes by at a
     point because that moves is across ṙ.)"""
     moving, zeros = twists(system, q, qd), [ZERO] * system.size
-    moved = regressor_entries(
+    by_momentum = regressor_entries(
         system, unit_twist_rates(system, q, moving), velocities_as_accelerations(moving)
     )
-    held = joint_entries(system, q, motions(system, q, zeros, zeros))
-    entries = {at: moved.get(at, ZERO) - held.get(at, ZERO) for at in {**moved, **held}}
-    return full(entries, system.size, system.parameters)
+    at_rest = joint_entries(system, q, motions(system, q, zeros, zeros))
+    entries = {
+        at: by_momentum.get(at, ZERO) - at_rest.get(at, ZERO) for at in {**by_momentum, **at_rest}
+    }
+    return row_major_entries(entries, system.size, system.parameters)

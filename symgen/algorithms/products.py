@@ -3,9 +3,9 @@ Jacobian."""
 
 from functools import partial
 
-from symgen.algorithms.factors import coupled_mass_matrix, factors
+from symgen.algorithms.composite import coupled_mass_matrix, factorize
 from symgen.algorithms.forward_dynamics import (
-    driving,
+    accelerating_forces,
     forward_dynamics_articulated,
     uncoupled,
 )
@@ -50,8 +50,8 @@ def forward_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[S
     """Change of q̈ along (dq, dq̇, dτ), shape n: M⁻¹ (dτ - that of inverse dynamics at the
     accelerations that τ causes), so that no tangent goes through the factors of M."""
     q, qd, tau, dq, dqd, dtau = inputs
-    coupling, solver = system.coupling, factors(system, coupled_mass_matrix(system, q))
-    qdd = coupling.body_rates(solver.solve(driving(system, q, qd, tau)))
+    coupling, solver = system.coupling, factorize(system, coupled_mass_matrix(system, q))
+    qdd = coupling.body_rates(solver.solve(accelerating_forces(system, q, qd, tau)))
     at, by = (q, qd, qdd), (dq, dqd, [ZERO] * system.size)
     change = coupling.forces(inverse_dynamics_jvp(system, *at, *by))
     return solver.solve([d - x for d, x in zip(dtau, change, strict=True)])

@@ -10,9 +10,15 @@ regressors `symgen.mechanics.base_parameters`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from symgen.algorithms.forward_kinematics import PotentialPerMass, potential_per_mass
-from symgen.algorithms.motion import motions, twists, unit_twists
+from symgen.algorithms.motion import (
+    PotentialPerMass,
+    motions,
+    potential_per_mass,
+    twists,
+    unit_twists,
+)
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressor_entries import (
     moment_entries,
@@ -31,6 +37,10 @@ from symgen.mechanics.spatial import ZERO_VECTOR, Twist
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
+_of_parameters = partial(
+    quantity, closed_loops=True, needs_inertia=False, regroupings=(WHOLE,), source=SOURCE
+)
+"""A quantity that is linear in the inertial parameters."""
 SLOTINE_LI = (
     "Slotine & Li, IJRR 1987; with the C of Christoffel symbols (Echeandia & Wensing 2021, eq. 9) "
     "instead of the C of Garofalo et al. (2013), eq. 16"
@@ -60,7 +70,9 @@ def base_entries(
     return entries
 
 
-def full(entries: Mapping[tuple[int, int], Scalar], rows: int, columns: int) -> list[Scalar]:
+def row_major_entries(
+    entries: Mapping[tuple[int, int], Scalar], rows: int, columns: int
+) -> list[Scalar]:
     """All entries row-major, structural zeros where there is none."""
     return [entries.get((i, j), ZERO) for i in range(rows) for j in range(columns)]
 
@@ -92,18 +104,14 @@ def with_passive(
         for column, (i, law) in columns_of.items()
         if qd is not None or law not in FRICTION
     }
-    return full({**entries, **passive}, system.size, columns + len(columns_of))
+    return row_major_entries({**entries, **passive}, system.size, columns + len(columns_of))
 
 
-@quantity(
+@_of_parameters(
     "regressor",
     "Y(q, qd, qdd) pi = tau",
-    closed_loops=True,
     inputs=("q", "qd", "qdd"),
-    source=SOURCE,
     outputs=(Y,),
-    needs_inertia=False,
-    regroupings=(WHOLE,),
 )
 def regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
@@ -113,15 +121,11 @@ def regressor(
     return with_passive(entries, system, q, qd, system.parameters)
 
 
-@quantity(
+@_of_parameters(
     "base_regressor",
     "Y_b(q, qd, qdd) beta = tau",
-    closed_loops=True,
     inputs=("q", "qd", "qdd"),
-    source=SOURCE,
     outputs=(Y_BASE,),
-    needs_inertia=False,
-    regroupings=(WHOLE,),
 )
 def base_regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
@@ -131,15 +135,12 @@ def base_regressor(
     return with_passive(entries, system, q, qd, len(independent_parameters(system).keys))
 
 
-@quantity(
+@_of_parameters(
     "slotine_li_regressor",
     "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g",
-    closed_loops=True,
     inputs=("q", "qd", "qd_r", "qdd_r"),
     outputs=(replace(Y, name="Y_r"),),
     source=SLOTINE_LI,
-    needs_inertia=False,
-    regroupings=(WHOLE,),
 )
 def slotine_li_regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
@@ -152,15 +153,12 @@ def slotine_li_regressor(
     return with_passive(entries, system, q, qd, system.parameters)
 
 
-@quantity(
+@_of_parameters(
     "slotine_li_base_regressor",
     "Y_b(q, qd, qd_r, qdd_r) beta = M qdd_r + C qd_r + g",
-    closed_loops=True,
     inputs=("q", "qd", "qd_r", "qdd_r"),
     outputs=(replace(Y_BASE, name="Y_rb"),),
     source=SLOTINE_LI,
-    needs_inertia=False,
-    regroupings=(WHOLE,),
 )
 def slotine_li_base_regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
@@ -170,14 +168,11 @@ def slotine_li_base_regressor(
     return with_passive(entries, system, q, qd, len(independent_parameters(system).keys))
 
 
-@quantity(
+@_of_parameters(
     "base_parameters",
     "beta(pi)",
-    closed_loops=True,
     inputs=("ten",),
     needs_gravity=False,
-    needs_inertia=False,
-    regroupings=(WHOLE,),
     outputs=(Array("beta", "base parameters", "kg | kg m | kg m^2", ("b",)),),
     source="Gautier & Khalil, IEEE T-RA 1990; Gautier, J. Robotic Systems 1991",
 )
@@ -187,10 +182,9 @@ def base_parameters(system: CanonicalModel, ten: Sequence[Scalar]) -> list[Scala
     return base_values(system, ten)
 
 
-@quantity(
+@_of_parameters(
     "wrench_regressor",
     "W(q, qd, qdd) pi = force and moment on a link",
-    closed_loops=True,
     inputs=("q", "qd", "qdd"),
     of_link=True,
     outputs=(
@@ -198,9 +192,6 @@ def base_parameters(system: CanonicalModel, ten: Sequence[Scalar]) -> list[Scala
             "W", "wrench regressor, ten columns per body", "N, N m per kg, kg m, kg m^2", (6, "ten")
         ),
     ),
-    source=SOURCE,
-    needs_inertia=False,
-    regroupings=(WHOLE,),
 )
 def wrench_regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
@@ -219,16 +210,18 @@ def wrench_entries(
     the origin of the frame in its axes, 6 x 10 n, row-major; `state` is (q, q̇, q̈). Raises
     OptionError where closed loops add to it."""
     check_outside_loops(system, frame.body, name)
-    moving, units = motions(system, *state), _sensed(system, state[0], frame)
+    moving, units = motions(system, *state), _unit_twists_of_frame(system, state[0], frame)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, columns in system.columns.items():
         read = regressor_columns_of_body(system, i, moving[i])
         for row, twist in enumerate(units.get(i, ())):
             entries |= {(row, k): x for k, x in zip(columns, read(twist), strict=True)}
-    return full(entries, 6, system.parameters)
+    return row_major_entries(entries, 6, system.parameters)
 
 
-def _sensed(system: CanonicalModel, q: Coordinates, frame: LinkFrame) -> dict[int, list[Twist]]:
+def _unit_twists_of_frame(
+    system: CanonicalModel, q: Coordinates, frame: LinkFrame
+) -> dict[int, list[Twist]]:
     """The six unit twists about a frame, at its body and at all that the body carries; of a frame
     of the base at all that is on the robot."""
     axes, place = rotation_columns(frame.pose), position_of(frame.pose)
@@ -245,13 +238,11 @@ def _sensed(system: CanonicalModel, q: Coordinates, frame: LinkFrame) -> dict[in
     return units
 
 
-@quantity(
+@_of_parameters(
     "momentum_regressor",
     "P(q, qd) pi = M qd",
-    closed_loops=True,
     inputs=("q", "qd"),
     needs_gravity=False,
-    needs_inertia=False,
     outputs=(
         Array(
             "P",
@@ -260,40 +251,34 @@ def _sensed(system: CanonicalModel, q: Coordinates, frame: LinkFrame) -> dict[in
             ("n", "ten"),
         ),
     ),
-    source=SOURCE,
-    regroupings=(WHOLE,),
 )
 def momentum_regressor(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """P with P π = M q̇, the generalised momentum, n x 10 n, row-major."""
     entries = joint_entries(system, q, velocities_as_accelerations(twists(system, q, qd)))
-    return full(entries, system.size, system.parameters)
+    return row_major_entries(entries, system.size, system.parameters)
 
 
-@quantity(
+@_of_parameters(
     "kinetic_energy_regressor",
     "k(q, qd) pi = T",
-    closed_loops=True,
     inputs=("q", "qd"),
     needs_gravity=False,
-    needs_inertia=False,
     outputs=(Array("Y_T", "kinetic energy regressor", "J per kg, kg m, kg m^2", ("ten",)),),
-    source=SOURCE,
-    regroupings=(WHOLE,),
 )
 def kinetic_energy_regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
     """k with k·π the kinetic energy, 10 n numbers."""
     moving = twists(system, q, qd)
-    tens = [
+    of_links = [
         x
         for i in system.link_bodies
-        for x in _kinetic(twist_at_frame(moving[i], system.link_pose(i)))
+        for x in _kinetic_entries(twist_at_frame(moving[i], system.link_pose(i)))
     ]
-    return tens + [_spinning(system, i, moving[i]) for i in system.rotors]
+    return of_links + [_rotor_entry(system, i, moving[i]) for i in system.rotors]
 
 
-def _spinning(system: CanonicalModel, i: int, twist: Twist) -> Scalar:
+def _rotor_entry(system: CanonicalModel, i: int, twist: Twist) -> Scalar:
     """The kinetic energy of a rotor by its parameter."""
     moment = system.body(i).joint.rotor_moment
     if moment == "J":
@@ -302,7 +287,7 @@ def _spinning(system: CanonicalModel, i: int, twist: Twist) -> Scalar:
     return 0.5 * moving.dot(moving)
 
 
-def _kinetic(twist: Twist) -> list[Scalar]:
+def _kinetic_entries(twist: Twist) -> list[Scalar]:
     """Half of what a twist finds in the field of its own velocities."""
     v, w = twist.v, twist.w
     spins = [w[i] * w[j] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
@@ -310,27 +295,25 @@ def _kinetic(twist: Twist) -> list[Scalar]:
     return [0.5 * v.dot(v), *v.cross(w), *halves]
 
 
-@quantity(
+@_of_parameters(
     "potential_energy_regressor",
     "u(q) pi = V",
-    closed_loops=True,
     inputs=("q",),
-    needs_inertia=False,
     outputs=(Array("Y_V", "potential energy regressor", "J per kg, kg m, kg m^2", ("y_v",)),),
-    source=SOURCE,
-    regroupings=(WHOLE,),
 )
 def potential_energy_regressor(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers;
     then of each joint those of its spring, without the ½ k r² that no state changes."""
     entries = potential_per_mass(system, q)
-    tens = [
-        x for i in system.link_bodies for x in _potential(entries[i].seen_in(system.link_pose(i)))
+    of_links = [
+        x
+        for i in system.link_bodies
+        for x in _potential_entries(entries[i].seen_in(system.link_pose(i)))
     ]
-    return [*tens, *[ZERO] * len(system.rotors), *_stored(system, q)]
+    return [*of_links, *[ZERO] * len(system.rotors), *_spring_entries(system, q)]
 
 
-def _stored(system: CanonicalModel, q: Coordinates) -> Iterator[Scalar]:
+def _spring_entries(system: CanonicalModel, q: Coordinates) -> Iterator[Scalar]:
     """The entries of the energy of springs for each coefficient, joint by joint."""
     for i, law in system.passive_columns:
         energy = LAWS[law].energy
@@ -338,5 +321,5 @@ def _stored(system: CanonicalModel, q: Coordinates) -> Iterator[Scalar]:
             yield energy(JointState(q[i - 1], ZERO), system.body(i).passive.shape)
 
 
-def _potential(height: PotentialPerMass) -> list[Scalar]:
+def _potential_entries(height: PotentialPerMass) -> list[Scalar]:
     return [height.level, *height.slope, *[ZERO] * 6]

@@ -16,20 +16,20 @@ from symgen.algorithms.derivatives import (
     forward_derivatives_by_directions,
     in_fluid,
 )
-from symgen.algorithms.forward_kinematics import wrenches_in_link_axes
 from symgen.algorithms.gradients import gradients, gradients_by_duals
 from symgen.algorithms.manifold import Matrix, bracket, moved, slopes
+from symgen.algorithms.motion import wrenches_in_link_axes
 from symgen.algorithms.registry import Array
 from symgen.algorithms.steps import (
     EULER,
     RUNGE_KUTTA,
     STAGES,
-    Row,
-    ahead,
-    dynamic,
-    flat,
-    mean,
-    rate_of,
+    PartialQuantity,
+    axpy,
+    flattened,
+    forward_quantity,
+    rk4_sum,
+    tangent_rate,
 )
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
@@ -37,10 +37,10 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 UNIT = "1, s, 1/s, and these times rad/m or m/rad"
 
 
-def _step_jacobians(method: str) -> Row:
+def _step_jacobians(method: str) -> PartialQuantity:
     square = ("n_twice", "n_twice")
     return partial(
-        dynamic,
+        forward_quantity,
         f"step_jacobians:{method}",
         f"derivatives of step:{method} in (q, qd), tau",
         inputs=("q", "qd", "tau", "h"),
@@ -78,7 +78,7 @@ UserSlopes = Callable[..., ForwardDerivatives]
 """q̈ of the user and its derivatives, from the system, q, q̇ and τ of the user."""
 
 
-def _by_bodies(formulation: Callable[..., ForwardDerivatives]) -> UserSlopes:
+def _for_user(formulation: Callable[..., ForwardDerivatives]) -> UserSlopes:
     """They from a formulation for the bodies' joints and the forces of the user."""
 
     def by_user(
@@ -114,71 +114,73 @@ def _scaled(k: Scalar, a: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Sensitivity:
     """How something changes with q and q̇ at the start and with the inputs (τ, external wrenches,
     thrusts): a row for each of its n numbers, 2 n + m columns."""
 
     rows: Matrix
 
-    def __add__(self, other: "Changes") -> "Changes":
-        return Changes(
+    def __add__(self, other: "Sensitivity") -> "Sensitivity":
+        return Sensitivity(
             [
                 [x + y for x, y in zip(*rows, strict=True)]
                 for rows in zip(self.rows, other.rows, strict=True)
             ]
         )
 
-    def scaled(self, k: Scalar) -> "Changes":
+    def scaled(self, k: Scalar) -> "Sensitivity":
         """k times as much."""
-        return Changes(_scaled(k, self.rows))
+        return Sensitivity(_scaled(k, self.rows))
 
-    def by(self, matrix: Matrix) -> "Changes":
+    def left_multiplied(self, matrix: Matrix) -> "Sensitivity":
         """A matrix times it."""
-        return Changes(_product(matrix, self.rows))
+        return Sensitivity(_product(matrix, self.rows))
 
     def column(self, k: int) -> list[Scalar]:
         """The change with one number at the start."""
         return [row[k] for row in self.rows]
 
 
-def _at_start(system: CanonicalModel) -> tuple[Changes, Changes, Changes]:
+def _initial_sensitivities(system: CanonicalModel) -> tuple[Sensitivity, Sensitivity, Sensitivity]:
     """The changes of q, q̇ and the inputs themselves: unit columns."""
     n = system.coupling.velocities
     size = 3 * n + 6 * len(system.wrench_links) + len(system.thrusters)
     eye: Matrix = [[1.0 if k == i else ZERO for k in range(size)] for i in range(size)]
-    return Changes(eye[:n]), Changes(eye[n : 2 * n]), Changes(eye[2 * n :])
+    return Sensitivity(eye[:n]), Sensitivity(eye[n : 2 * n]), Sensitivity(eye[2 * n :])
 
 
-def _parts(system: CanonicalModel, q: Changes, qd: Changes) -> Matrices:
+def _parts(system: CanonicalModel, q: Sensitivity, qd: Sensitivity) -> Matrices:
     """A, B, and the derivatives in those external inputs that there are."""
     rows, n = [*q.rows, *qd.rows], system.coupling.velocities
     sizes = (2 * n, n, 6 * len(system.wrench_links), len(system.thrusters))
     ends = [*accumulate(sizes)]
     spans = (slice(end - size, end) for end, size in zip(ends, sizes, strict=True) if size)
-    return tuple(flat([row[span] for row in rows]) for span in spans)
+    return tuple(flattened([row[span] for row in rows]) for span in spans)
 
 
-def _carried(system: CanonicalModel, u: Coordinates, q: Changes, change: Changes) -> Changes:
+def _position_sensitivity(
+    system: CanonicalModel, u: Coordinates, q: Sensitivity, change: Sensitivity
+) -> Sensitivity:
     """The change of q ⊕ u by those of q and u."""
     start, along = slopes(system.coupling, u)
-    return q.by(start) + change.by(along)
+    return q.left_multiplied(start) + change.left_multiplied(along)
 
 
 def euler_jacobians(formulation: UserSlopes, system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a semi-implicit step of Euler from derivatives of forward dynamics."""
     q, qd, tau, (h,) = at
-    fast, *by = _slopes(formulation, system, q, qd, tau)
-    start = _at_start(system)
-    later = start[1]
+    acceleration, *by = _slopes(formulation, system, q, qd, tau)
+    start = _initial_sensitivities(system)
+    dqd_next = start[1]
     for matrix, change in zip(by, start, strict=True):
-        later = later + change.by(_scaled(h, matrix))
-    u = [h * v for v in ahead(qd, h, fast)]
-    return _parts(system, _carried(system, u, start[0], later.scaled(h)), later)
+        dqd_next = dqd_next + change.left_multiplied(_scaled(h, matrix))
+    u = [h * v for v in axpy(qd, h, acceleration)]
+    return _parts(system, _position_sensitivity(system, u, start[0], dqd_next.scaled(h)), dqd_next)
 
 
-def _rate_changes(
-    system: CanonicalModel, u: Coordinates, v: Coordinates, du: Changes, dv: Changes
-) -> Changes:
+def _tangent_rate_sensitivity(
+    system: CanonicalModel, u: Coordinates, v: Coordinates, du: Sensitivity, dv: Sensitivity
+) -> Sensitivity:
     """The change of u̇ = v + [u, v]/2 + [u, [u, v]]/12."""
     along = partial(bracket, system.coupling)
     once, columns = along(u, v), []
@@ -188,68 +190,82 @@ def _rate_changes(
         second = zip(along(a, once), along(u, first), strict=True)
         terms = zip(b, first, (x + y for x, y in second), strict=True)
         columns.append([x + 0.5 * y + (1 / 12) * z for x, y, z in terms])
-    return Changes([[*row] for row in zip(*columns, strict=True)])
+    return Sensitivity([[*row] for row in zip(*columns, strict=True)])
 
 
 def rk4_jacobians(formulation: UserSlopes, system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a step of Runge and Kutta from derivatives of forward dynamics."""
     q, qd, tau, (h,) = at
-    start = _at_start(system)
-    fast, *by = _slopes(formulation, system, q, qd, tau)
-    rate, drate, dfast = [*qd], start[1], _accelerated(by, *start)
-    rates, drates, fasts, dfasts = [rate], [drate], [fast], [dfast]
+    start = _initial_sensitivities(system)
+    acceleration, *by = _slopes(formulation, system, q, qd, tau)
+    rate, drate, dacceleration = [*qd], start[1], _acceleration_sensitivity(by, *start)
+    rates, drates, accelerations, daccelerations = [rate], [drate], [acceleration], [dacceleration]
     for share, _ in STAGES:
         u, du = [share * h * x for x in rate], drate.scaled(share * h)
-        later, dlater = ahead(qd, share * h, fast), start[1] + dfast.scaled(share * h)
-        rate, drate = rate_of(system, u, later), _rate_changes(system, u, later, du, dlater)
-        fast, *by = _slopes(formulation, system, moved(system.coupling, q, u), later, tau)
-        dfast = _accelerated(by, _carried(system, u, start[0], du), dlater, start[2])
+        qd_stage, dqd_stage = (
+            axpy(qd, share * h, acceleration),
+            start[1] + dacceleration.scaled(share * h),
+        )
+        rate, drate = (
+            tangent_rate(system, u, qd_stage),
+            _tangent_rate_sensitivity(system, u, qd_stage, du, dqd_stage),
+        )
+        acceleration, *by = _slopes(
+            formulation, system, moved(system.coupling, q, u), qd_stage, tau
+        )
+        dacceleration = _acceleration_sensitivity(
+            by, _position_sensitivity(system, u, start[0], du), dqd_stage, start[2]
+        )
         rates.append(rate)
         drates.append(drate)
-        fasts.append(fast)
-        dfasts.append(dfast)
-    u, sixth = [(h / 6.0) * x for x in mean(rates)], h / 6.0
-    dq = _carried(system, u, start[0], _mean_change(drates).scaled(sixth))
-    return _parts(system, dq, start[1] + _mean_change(dfasts).scaled(sixth))
+        accelerations.append(acceleration)
+        daccelerations.append(dacceleration)
+    u, sixth = [(h / 6.0) * x for x in rk4_sum(rates)], h / 6.0
+    dq = _position_sensitivity(system, u, start[0], _rk4_sum_of_sensitivities(drates).scaled(sixth))
+    return _parts(system, dq, start[1] + _rk4_sum_of_sensitivities(daccelerations).scaled(sixth))
 
 
-def _accelerated(by: Sequence[Matrix], *changes: Changes) -> Changes:
+def _acceleration_sensitivity(by: Sequence[Matrix], *changes: Sensitivity) -> Sensitivity:
     """The change of q̈ by those of q, q̇ and the inputs and its derivatives in them."""
-    first, second, third = (x.by(matrix) for matrix, x in zip(by, changes, strict=True))
+    first, second, third = (
+        x.left_multiplied(matrix) for matrix, x in zip(by, changes, strict=True)
+    )
     return first + second + third
 
 
-def _mean_change(slopes: Sequence[Changes]) -> Changes:
+def _rk4_sum_of_sensitivities(slopes: Sequence[Sensitivity]) -> Sensitivity:
     """The change of six times Runge and Kutta's mean (1, 2, 2, 1) of four slopes."""
     a, b, c, d = slopes
     return a + (b + b) + (c + c) + d
 
 
-def _way(method: str, title: str) -> str:
+def _source(method: str, title: str) -> str:
     return {"euler": EULER, "rk4": RUNGE_KUTTA}[method] + title
 
 
 RECURSION, DUALS = "derivatives of forward dynamics by recursion", "those by duals"
-RECURSIVE: Final = _by_bodies(partial(forward_derivatives, formulation=gradients))
-BY_DUALS: Final = _by_bodies(partial(forward_derivatives, formulation=gradients_by_duals))
-BY_DIRECTIONS: Final = _by_bodies(forward_derivatives_by_directions)
+RECURSIVE: Final = _for_user(partial(forward_derivatives, formulation=gradients))
+BY_DUALS: Final = _for_user(partial(forward_derivatives, formulation=gradients_by_duals))
+BY_DIRECTIONS: Final = _for_user(forward_derivatives_by_directions)
 
 
-@_step_jacobians("euler")(source=_way("euler", RECURSION), applicable=wrenches_in_link_axes)
+@_step_jacobians("euler")(source=_source("euler", RECURSION), applicable=wrenches_in_link_axes)
 def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
     Euler; changes of positions in the tangent spaces at both ends."""
     return euler_jacobians(RECURSIVE, system, *at)
 
 
-@_step_jacobians("euler")(source=_way("euler", DUALS), regroupings=("minimal",))
+@_step_jacobians("euler")(source=_source("euler", DUALS), regroupings=("minimal",))
 def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a semi-implicit step of Euler, by the other derivatives of forward dynamics."""
     return euler_jacobians(BY_DUALS, system, *at)
 
 
 @_step_jacobians("rk4")(
-    source=_way("rk4", RECURSION), only_minimal_competitive=True, applicable=wrenches_in_link_axes
+    source=_source("rk4", RECURSION),
+    only_minimal_competitive=True,
+    applicable=wrenches_in_link_axes,
 )
 def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a step of Runge and
@@ -257,20 +273,20 @@ def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Matrices:
     return rk4_jacobians(RECURSIVE, system, *at)
 
 
-@_step_jacobians("rk4")(source=_way("rk4", DUALS), regroupings=("minimal",))
+@_step_jacobians("rk4")(source=_source("rk4", DUALS), regroupings=("minimal",))
 def step_jacobians_rk4_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a step of Runge and Kutta's method of fourth order, by the other derivatives of
     forward dynamics."""
     return rk4_jacobians(BY_DUALS, system, *at)
 
 
-@_step_jacobians("euler")(source=_way("euler", DIRECTIONS), applicable=in_fluid)
+@_step_jacobians("euler")(source=_source("euler", DIRECTIONS), applicable=in_fluid)
 def step_jacobians_euler_by_directions(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a semi-implicit step of Euler in a fluid."""
     return euler_jacobians(BY_DIRECTIONS, system, *at)
 
 
-@_step_jacobians("rk4")(source=_way("rk4", DIRECTIONS), applicable=in_fluid)
+@_step_jacobians("rk4")(source=_source("rk4", DIRECTIONS), applicable=in_fluid)
 def step_jacobians_rk4_by_directions(system: CanonicalModel, *at: Coordinates) -> Matrices:
     """A and B of a step of Runge and Kutta's method of fourth order in a fluid."""
     return rk4_jacobians(BY_DIRECTIONS, system, *at)

@@ -1,10 +1,10 @@
 """Steps of an integrator on the manifold of positions.
 
 A step takes (q, q̇) under constant joint forces through a time h. Euler's is the semi-implicit one,
-q̇⁺ = q̇ + h q̈ and q⁺ = q ⊕ h q̇⁺. Runge and Kutta's of fourth order is that of the rotation vectors
-and twists u with q(t) = q ⊕ u(t), whose rate is u̇ = q̇ + [u, q̇]/2 + [u, [u, q̇]]/12, which is enough
-for its order (Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999); where velocities are
-rates of coordinates it is the classical one."""
+q̇⁺ = q̇ + h q̈ and q⁺ = q ⊕ h q̇⁺. Runge and Kutta's of fourth order is that of the rotation
+vectors and twists u with q(t) = q ⊕ u(t), whose rate is u̇ = q̇ + [u, q̇]/2 + [u, [u, q̇]]/12,
+which is enough for its order (Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999);
+where velocities are rates of coordinates it is the classical one."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,9 +22,9 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 Accelerations = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], list[Scalar]]
 LIE = "Solà, Deray & Atchuthan, A micro Lie theory for state estimation in robotics, 2018"
-Pair = tuple[list[Scalar], list[Scalar]]
+TwoVectors = tuple[list[Scalar], list[Scalar]]
 Step = Callable[..., tuple[list[Scalar], ...]]
-Row = Callable[..., Callable[[Step], Step]]
+PartialQuantity = Callable[..., Callable[[Step], Step]]
 """A quantity's row, whose source and formulation are still to be told."""
 
 EULER = "semi-implicit Euler; "
@@ -38,7 +38,9 @@ _of_positions = partial(
     source=LIE,
     regroupings=(WHOLE,),
 )
-dynamic = partial(quantity, coordinates=JOINTS, needs_inverse=True, depends_on_external_forces=True)
+forward_quantity = partial(
+    quantity, coordinates=JOINTS, needs_inverse=True, depends_on_external_forces=True
+)
 
 
 # -- positions -------------------------------------------------------------------------------------
@@ -69,8 +71,8 @@ def difference(system: CanonicalModel, q: Coordinates, q_end: Coordinates) -> li
     below π."""
     velocity: list[Scalar] = [ZERO] * system.coupling.velocities
     for chart in charts(system.coupling):
-        ends = [q[k] for k in chart.places], [q_end[k] for k in chart.places]
-        for k, x in zip(chart.rates, chart.between(*ends), strict=True):
+        ends = [q[k] for k in chart.position_indices], [q_end[k] for k in chart.position_indices]
+        for k, x in zip(chart.velocity_indices, chart.difference(*ends), strict=True):
             velocity[k] = x
     return velocity
 
@@ -100,7 +102,7 @@ def integrate_jacobians(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """∂(q ⊕ dq)/∂q and ∂(q ⊕ dq)/∂dq, n x n each, which do not depend on q."""
     start, along = slopes(system.coupling, dq)
-    return flat(start), flat(along)
+    return flattened(start), flattened(along)
 
 
 @_of_positions(
@@ -127,9 +129,9 @@ def presliding_update(
 # -- steps -----------------------------------------------------------------------------------------
 
 
-def _step(method: str) -> Row:
+def _step(method: str) -> PartialQuantity:
     return partial(
-        dynamic,
+        forward_quantity,
         f"step:{method}",
         f"(q, qd) after a step h of {method}",
         supports=("load", "presliding"),
@@ -141,7 +143,7 @@ def _step(method: str) -> Row:
     )
 
 
-def bodies_accelerations(
+def accelerations_of_user(
     formulation: Accelerations,
     system: CanonicalModel,
     q: Coordinates,
@@ -153,18 +155,18 @@ def bodies_accelerations(
     return formulation(state, x, rates, tau)
 
 
-def ahead(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
+def axpy(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
     """x + h v."""
     return [a + h * b for a, b in zip(x, v, strict=True)]
 
 
-def _euler(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> Pair:
+def _euler(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> TwoVectors:
     q, qd, tau, (h,) = at
-    later = ahead(qd, h, bodies_accelerations(formulation, system, q, qd, tau))
-    return moved(system.coupling, q, [h * v for v in later]), later
+    qd_next = axpy(qd, h, accelerations_of_user(formulation, system, q, qd, tau))
+    return moved(system.coupling, q, [h * v for v in qd_next]), qd_next
 
 
-def rate_of(system: CanonicalModel, u: Coordinates, qd: Coordinates) -> list[Scalar]:
+def tangent_rate(system: CanonicalModel, u: Coordinates, qd: Coordinates) -> list[Scalar]:
     """u̇ of the module's text."""
     once = bracket(system.coupling, u, qd)
     twice = bracket(system.coupling, u, once)
@@ -175,51 +177,53 @@ STAGES = ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0))
 """For each stage after the first how far it goes along the slopes before, and what those weigh."""
 
 
-def _rk4(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> Pair:
+def _rk4(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> TwoVectors:
     q, qd, tau, (h,) = at
-    rate, fast = [*qd], bodies_accelerations(formulation, system, q, qd, tau)
-    rates, fasts = [rate], [fast]
+    rate, acceleration = [*qd], accelerations_of_user(formulation, system, q, qd, tau)
+    rates, accelerations = [rate], [acceleration]
     for share, _ in STAGES:
-        u, later = [share * h * x for x in rate], ahead(qd, share * h, fast)
-        rate = rate_of(system, u, later)
-        sliding = system.with_presliding_after(u)
-        fast = bodies_accelerations(formulation, sliding, moved(system.coupling, q, u), later, tau)
+        u, qd_stage = [share * h * x for x in rate], axpy(qd, share * h, acceleration)
+        rate = tangent_rate(system, u, qd_stage)
+        system_at_stage = system.with_presliding_after(u)
+        acceleration = accelerations_of_user(
+            formulation, system_at_stage, moved(system.coupling, q, u), qd_stage, tau
+        )
         rates.append(rate)
-        fasts.append(fast)
-    u = [(h / 6.0) * x for x in mean(rates)]
-    return moved(system.coupling, q, u), ahead(qd, h / 6.0, mean(fasts))
+        accelerations.append(acceleration)
+    u = [(h / 6.0) * x for x in rk4_sum(rates)]
+    return moved(system.coupling, q, u), axpy(qd, h / 6.0, rk4_sum(accelerations))
 
 
-def mean(slopes: Sequence[Coordinates]) -> list[Scalar]:
+def rk4_sum(slopes: Sequence[Coordinates]) -> list[Scalar]:
     """The weighted sum of the slopes, six times their mean."""
     return [a + (b + b) + (c + c) + d for a, b, c, d in zip(*slopes, strict=True)]
 
 
 @_step("euler")(source=EULER + "by factors of M", closed_loops=True)
-def step_euler(system: CanonicalModel, *at: Coordinates) -> Pair:
+def step_euler(system: CanonicalModel, *at: Coordinates) -> TwoVectors:
     """(q⁺, q̇⁺) after a semi-implicit step of Euler: q̇⁺ = q̇ + h q̈, q⁺ = q ⊕ h q̇⁺."""
     return _euler(forward_dynamics, system, *at)
 
 
 @_step("euler")(source=EULER + "by articulated bodies", applicable=uncoupled)
-def step_euler_articulated(system: CanonicalModel, *at: Coordinates) -> Pair:
+def step_euler_articulated(system: CanonicalModel, *at: Coordinates) -> TwoVectors:
     """(q⁺, q̇⁺) after a semi-implicit step of Euler, accelerations by articulated bodies."""
     return _euler(forward_dynamics_articulated, system, *at)
 
 
 @_step("rk4")(source=RUNGE_KUTTA + "by factors of M", closed_loops=True)
-def step_rk4(system: CanonicalModel, *at: Coordinates) -> Pair:
+def step_rk4(system: CanonicalModel, *at: Coordinates) -> TwoVectors:
     """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, forces held."""
     return _rk4(forward_dynamics, system, *at)
 
 
 @_step("rk4")(source=RUNGE_KUTTA + "by articulated bodies", applicable=uncoupled)
-def step_rk4_articulated(system: CanonicalModel, *at: Coordinates) -> Pair:
+def step_rk4_articulated(system: CanonicalModel, *at: Coordinates) -> TwoVectors:
     """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, accelerations by
     articulated bodies."""
     return _rk4(forward_dynamics_articulated, system, *at)
 
 
-def flat(matrix: Matrix) -> list[Scalar]:
+def flattened(matrix: Matrix) -> list[Scalar]:
     """The entries, row by row."""
     return [x for row in matrix for x in row]

@@ -3,29 +3,27 @@ slopes, orientations as quaternions and angles.
 
 Axes as in `kinematics`: `body` are the link's, about its origin, `aligned` the root's, about the
 link's origin, `world` the root's, about the root's origin. Six-vectors have the linear part first.
-An acceleration is the rate of the six numbers of the velocity, J q̈ + dJ/dt q̇: of `aligned` that is
-the classical one, of `body` and `world` the spatial one (Featherstone 2008, section 2.11)."""
+An acceleration is the rate of the six numbers of the velocity, J q̈ + dJ/dt q̇: of `aligned` that
+is the classical one, of `body` and `world` the spatial one (Featherstone 2008, section 2.11)."""
 
 import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from symgen.algorithms.forward_kinematics import FramePose
 from symgen.algorithms.kinematics import (
-    F08,
     frame_jacobian_aligned,
     frame_jacobian_body,
     frame_jacobian_world,
+    link_frame_pose,
     link_motion,
-    link_place,
-    six,
+    of_link_frame,
+    twist_entries,
 )
-from symgen.algorithms.motion import twists
+from symgen.algorithms.motion import FramePose, twists
 from symgen.algorithms.rates import rate, second_rate
-from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.registry import Array
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import matvec, twist_at_frame
 from symgen.mechanics.spatial import ZERO_TWIST, Rotation, Turn, Twist, Vector
@@ -37,17 +35,8 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain, structural
 InAxes = Callable[[FramePose, Twist], Twist]
 """A twist in a link's axes about its origin, seen in other axes, by the link's place."""
 
-_of_frame = partial(
-    quantity,
-    of_link=True,
-    source=F08,
-    needs_gravity=False,
-    needs_inertia=False,
-    regroupings=(WHOLE,),
-)
 
-
-def _turned(place: FramePose, x: Twist) -> Twist:
+def _in_root_axes(place: FramePose, x: Twist) -> Twist:
     return Twist(matvec(place.rows, x.w), matvec(place.rows, x.v))
 
 
@@ -56,7 +45,7 @@ TINY = 1e-30
 AXES: dict[str, tuple[str, str, Any, InAxes]] = {
     "body": ("", "link axes", frame_jacobian_body, lambda here, x: x),
     "world": ("_w", "about the root's origin", frame_jacobian_world, FramePose.twist),
-    "aligned": ("_a", "root axes", frame_jacobian_aligned, _turned),
+    "aligned": ("_a", "root axes", frame_jacobian_aligned, _in_root_axes),
 }
 """By name: the end of outputs' names, what people are told, the Jacobian, a twist seen there."""
 
@@ -65,7 +54,7 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
     """Velocities and accelerations in such axes."""
     kind = "classical" if axes == "aligned" else "spatial"
 
-    @_of_frame(
+    @of_link_frame(
         f"frame_velocity_{axes}",
         f"J qd of a link, {words}",
         closed_loops=True,
@@ -79,9 +68,11 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
         """J q̇, 6 numbers."""
         frame = system.link_frame(link)
         twist = twists(system, q, qd)[frame.body] if frame.body else ZERO_TWIST
-        return six(in_axes(link_place(system, q, link), twist_at_frame(twist, frame.pose)))
+        return twist_entries(
+            in_axes(link_frame_pose(system, q, link), twist_at_frame(twist, frame.pose))
+        )
 
-    @_of_frame(
+    @of_link_frame(
         f"frame_acceleration_{axes}",
         f"J qdd + dJ/dt qd of a link, {words}",
         closed_loops=True,
@@ -99,13 +90,13 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
             if axes == "aligned"
             else Twist(classical.w, classical.v - twist.w.cross(twist.v))
         )
-        return six(in_axes(link_place(system, q, link), change))
+        return twist_entries(in_axes(link_frame_pose(system, q, link), change))
 
 
 def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
     """Registers rates and gradient of the Jacobian in such axes."""
 
-    @_of_frame(
+    @of_link_frame(
         f"frame_jacobian_dot_{axes}",
         f"dJ/dt of a link, {words}",
         inputs=("q", "qd"),
@@ -118,7 +109,7 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
         """dJ/dt, 6 x n, row-major."""
         return rate(partial(jacobian, link=link), system, (q, qd), 1)
 
-    @_of_frame(
+    @of_link_frame(
         f"frame_jacobian_ddot_{axes}",
         f"d2J/dt2 of a link, {words}",
         inputs=("q", "qd", "qdd"),
@@ -131,7 +122,7 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
         """d²J/dt², 6 x n, row-major."""
         return second_rate(partial(jacobian, link=link), system, (q, qd, qdd), 1)
 
-    @_of_frame(
+    @of_link_frame(
         f"frame_hessian_{axes}",
         f"dJ/dq of a link, {words}",
         inputs=("q",),
@@ -162,7 +153,7 @@ for _axes, (_end, _said, _jacobian, _in_axes) in AXES.items():
     _register_slopes(_axes, _end, _said, _jacobian)
 
 
-@_of_frame(
+@of_link_frame(
     "frame_acceleration_classical",
     "acceleration of a link's origin, link axes",
     closed_loops=True,
@@ -173,21 +164,21 @@ def frame_acceleration_classical(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """The classical acceleration of a link's origin and its angular acceleration, in its axes."""
-    return six(link_motion(system, q, qd, qdd, link)[1])
+    return twist_entries(link_motion(system, q, qd, qdd, link)[1])
 
 
 # -- orientations ----------------------------------------------------------------------------------
 
-Four = tuple[Scalar, Vector]
+Quaternion = tuple[Scalar, Vector]
 """Scalar and vector of a quaternion."""
 
 
-def _product(a: Four, b: Four) -> Four:
+def _quaternion_product(a: Quaternion, b: Quaternion) -> Quaternion:
     (s, x), (t, y) = a, b
     return s * t - x.dot(y), y.scaled(s) + x.scaled(t) + x.cross(y)
 
 
-def _turn(step: Turn, place: Any) -> Four:
+def _quaternion_of_step(step: Turn, place: Any) -> Quaternion:
     """The quaternion of a step on the way to a body; where that is not about a coordinate axis it
     is the quaternion of the joint's position."""
     if isinstance(step, Rotation):
@@ -195,41 +186,41 @@ def _turn(step: Turn, place: Any) -> Four:
         return w, Vector(x, y, z)
     known = 0.5 * atan2(plain(step.angle.s0), plain(step.angle.c0))
     if step.angle.variable is ZERO:
-        return _about(step.axis, math.cos(known), math.sin(known))
+        return _quaternion_about(step.axis, math.cos(known), math.sin(known))
     half = 0.5 * step.angle.variable + known if known else 0.5 * step.angle.variable
-    return _about(step.axis, cos(half), sin(half))
+    return _quaternion_about(step.axis, cos(half), sin(half))
 
 
-def _about(axis: int, c: Scalar, s: Scalar) -> Four:
+def _quaternion_about(axis: int, c: Scalar, s: Scalar) -> Quaternion:
     return c, Vector(*(s if k == axis else ZERO for k in range(3)))
 
 
-def _constant(pose: Pose) -> Four:
+def _constant_quaternion(pose: Pose) -> Quaternion:
     """The quaternion of a constant rotation, by the largest of its four numbers."""
     r = pose.rotation
     sizes = [1 + r[0][0] + r[1][1] + r[2][2]]
     sizes += [1 + 2 * r[k][k] - r[0][0] - r[1][1] - r[2][2] for k in range(3)]
     k = sizes.index(max(sizes))
-    big = 2 * math.sqrt(sizes[k])
-    skew = [(r[j][i] - r[i][j]) / big for i, j in ((1, 2), (2, 0), (0, 1))]
-    four = [big / 4, *skew] if k == 0 else [0.0] * 4
+    twice_root = 2 * math.sqrt(sizes[k])
+    skew = [(r[j][i] - r[i][j]) / twice_root for i, j in ((1, 2), (2, 0), (0, 1))]
+    entries = [twice_root / 4, *skew] if k == 0 else [0.0] * 4
     if k:
-        four = [skew[k - 1], *((r[k - 1][j] + r[j][k - 1]) / big for j in range(3))]
-        four[k] = big / 4
-    w, x, y, z = (structural(e) for e in four)
+        entries = [skew[k - 1], *((r[k - 1][j] + r[j][k - 1]) / twice_root for j in range(3))]
+        entries[k] = twice_root / 4
+    w, x, y, z = (structural(e) for e in entries)
     return w, Vector(x, y, z)
 
 
-def quaternion(system: CanonicalModel, q: Coordinates, link: str) -> Four:
+def quaternion(system: CanonicalModel, q: Coordinates, link: str) -> Quaternion:
     """The quaternion of a link's axes in the root's, its scalar not negative."""
     frame = system.link_frame(link)
     path = [*reversed([frame.body, *system.ancestors(frame.body)])] if frame.body else []
-    rotation = _constant(system.roots[path[0]]) if path else _constant(Pose())
+    rotation = _constant_quaternion(system.roots[path[0]]) if path else _constant_quaternion(Pose())
     for i in path:
         steps = system.steps(i, q)
         for step in (s for s in steps if isinstance(s, Turn)):
-            rotation = _product(rotation, _turn(step, q[i - 1]))
-    s, v = _product(rotation, _constant(frame.pose))
+            rotation = _quaternion_product(rotation, _quaternion_of_step(step, q[i - 1]))
+    s, v = _quaternion_product(rotation, _constant_quaternion(frame.pose))
     side = sign(s + TINY)
     return side * s, v.scaled(side)
 
@@ -237,7 +228,7 @@ def quaternion(system: CanonicalModel, q: Coordinates, link: str) -> Four:
 QUATERNION = "unit quaternion of the link axes in root axes, w >= 0"
 
 
-@_of_frame(
+@of_link_frame(
     "frame_quaternion",
     "w, x, y, z of a link",
     closed_loops=True,
@@ -250,7 +241,7 @@ def frame_quaternion(system: CanonicalModel, q: Coordinates, *, link: str) -> li
     return [w, *v]
 
 
-@_of_frame(
+@of_link_frame(
     "frame_quaternion_xyzw",
     "x, y, z, w of a link",
     closed_loops=True,
@@ -263,7 +254,7 @@ def frame_quaternion_xyzw(system: CanonicalModel, q: Coordinates, *, link: str) 
     return [*v, w]
 
 
-@_of_frame(
+@of_link_frame(
     "frame_jacobian_rpy",
     "J(q) of a link's origin and its roll, pitch and yaw",
     closed_loops=True,
@@ -280,14 +271,14 @@ def frame_quaternion_xyzw(system: CanonicalModel, q: Coordinates, *, link: str) 
 def frame_jacobian_rpy(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
     """The analytic Jacobian of a link: of its origin in root axes, and of roll, pitch and yaw, R =
     Rz(yaw) Ry(pitch) Rx(roll). Not defined where pitch is a right angle."""
-    x, y, z = link_place(system, q, link).rows
+    x, y, z = link_frame_pose(system, q, link).rows
     flat = sqrt(x.x * x.x + y.x * y.x)  # cos(pitch)
-    upright = 1.0 / flat
-    c, s, tan = x.x * upright, y.x * upright, -z.x * upright
+    inverse_cosine = 1.0 / flat
+    c, s, tan = x.x * inverse_cosine, y.x * inverse_cosine, -z.x * inverse_cosine
     entries, n = frame_jacobian_aligned(system, q, link=link), len(q)
     wx, wy, wz = (entries[k * n : k * n + n] for k in (3, 4, 5))
-    ahead = [c * a + s * b for a, b in zip(wx, wy, strict=True)]
-    roll = [upright * a for a in ahead]
+    horizontal = [c * a + s * b for a, b in zip(wx, wy, strict=True)]
+    roll = [inverse_cosine * a for a in horizontal]
     pitch = [c * b - s * a for a, b in zip(wx, wy, strict=True)]
-    yaw = [w + tan * a for w, a in zip(wz, ahead, strict=True)]
+    yaw = [w + tan * a for w, a in zip(wz, horizontal, strict=True)]
     return [*entries[: 3 * n], *roll, *pitch, *yaw]

@@ -13,8 +13,8 @@ from symgen.algorithms.christoffel import (
     coriolis_matrix_from_symbols_up,
 )
 from symgen.algorithms.composite import mass_matrix
-from symgen.algorithms.coriolis import coriolis_matrix, square
-from symgen.algorithms.derivatives import damped
+from symgen.algorithms.coriolis import coriolis_matrix, square_matrix
+from symgen.algorithms.derivatives import with_friction_slopes
 from symgen.algorithms.gradients import rates_by_symbols
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.rates import CORIOLIS, SOURCE, SYMBOLS
@@ -160,16 +160,16 @@ def inverse_dynamics_second_derivatives(
     mixed: dict[tuple[int, int], Entries] = {}
     for k in range(n):
         for j in range(k + 1):
-            mixed[k, j], mixed[j, k] = _mixed(
+            mixed[k, j], mixed[j, k] = _mixed_derivatives(
                 system, lambda x: inverse_dynamics(system, x, qd, qdd), q, k, j
             )
     positions = [mixed[j, k][i] for i in range(n) for j in range(n) for k in range(n)]
     rates = gradient(lambda x: _damping(system, q, x), qd)
     damping = gradient(lambda x: _damping(system, x, qd), q)
-    return positions, rates, _swapped(damping, n), _swapped(inertia, n)
+    return positions, rates, _last_indices_swapped(damping, n), _last_indices_swapped(inertia, n)
 
 
-def _swapped(entries: Entries, n: int) -> Entries:
+def _last_indices_swapped(entries: Entries, n: int) -> Entries:
     """The entries of an n x n x n array, the last two indices in the other order."""
     return [entries[(i * n + k) * n + j] for i in range(n) for j in range(n) for k in range(n)]
 
@@ -177,10 +177,10 @@ def _swapped(entries: Entries, n: int) -> Entries:
 def _damping(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> Entries:
     """∂τ/∂q̇ with that of friction, the way that is short to differentiate: with nested tangents
     instead UR5 takes 4441 operations for all second derivatives in place of 2638."""
-    return square(system, damped(system, qd, rates_by_symbols(system, q, qd)))
+    return square_matrix(system, with_friction_slopes(system, qd, rates_by_symbols(system, q, qd)))
 
 
-def _mixed(
+def _mixed_derivatives(
     system: CanonicalModel, term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int
 ) -> tuple[Entries, Entries]:
     """∂(∂(term)/∂x_j)/∂x_k and ∂(∂(term)/∂x_k)/∂x_j; they differ where the displacements of one
@@ -188,13 +188,13 @@ def _mixed(
     if not any(a == b or a in system.ancestors(b) for a, b in ((j + 1, k + 1), (k + 1, j + 1))):
         # no body moves with both joints
         return [ZERO] * system.size, [ZERO] * system.size
-    first = _one_after_other(term, at, j, k)
+    first = _nested_derivative(term, at, j, k)
     if j == k or k + 1 not in system.bodies_of_joint(j + 1):
         return first, first
-    return first, _one_after_other(term, at, k, j)
+    return first, _nested_derivative(term, at, k, j)
 
 
-def _one_after_other(
+def _nested_derivative(
     term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int
 ) -> Entries:
     """∂(∂(term)/∂x_j)/∂x_k: what is differentiated by first is displaced last, q exp(s e_k)

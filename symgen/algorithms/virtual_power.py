@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from symgen.algorithms import adjoint_hessians, adjoints
-from symgen.algorithms.adjoint_hessians import Four
-from symgen.algorithms.adjoints import Three, power
+from symgen.algorithms.adjoint_hessians import FourBlocks
+from symgen.algorithms.adjoints import ThreeGradients, power
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
 from symgen.algorithms.fluids import fluid_forces
-from symgen.algorithms.forward_kinematics import rotate_wrenches
-from symgen.algorithms.motion import motions, velocities
+from symgen.algorithms.motion import motions, rotate_wrenches, velocities
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangent, unit
@@ -44,7 +43,7 @@ def virtual_power(
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
+class RecordedPower:
     """A form of virtual power at a state that is noted: what it is computed from, q, q̇, q̈ and λ,
     and what slopes of it can be asked for, those in q, q̇ and q̈ one behind the other."""
 
@@ -56,37 +55,37 @@ class Power:
     @classmethod
     def at(
         cls, system: CanonicalModel, state: Sequence[Coordinates], form: Form = virtual_power
-    ) -> "Power":
+    ) -> "RecordedPower":
         """At q, q̇, q̈ and λ."""
         record = Record()
         (q, by_q), (qd, by_qd), (qdd, by_qdd) = (noted(record, x) for x in state[:3])
         weights = [record.input(x, wanted=False) for x in state[3]]
         return cls(system, (q, qd, qdd, weights), [*by_q, *by_qd, *by_qdd], form)
 
-    def slopes(self, power: Scalar) -> Three:
+    def slopes(self, power: Scalar) -> ThreeGradients:
         """The gradients in q, q̇ and q̈."""
         n = self.system.size
         with self.system.sections("back through virtual power"):
             slopes = gradient(power, self.inputs)
         return slopes[:n], slopes[n : 2 * n], slopes[2 * n :]
 
-    def first(self) -> Three:
+    def first(self) -> ThreeGradients:
         """The gradients of the power."""
         return self.slopes(self.form(self.system, *self.state))
 
-    def second(self, along_q: Coordinates, along_qd: Coordinates) -> Three:
+    def second(self, along_q: Coordinates, along_qd: Coordinates) -> ThreeGradients:
         """The gradients of its slope along displacements in q and changes of q̇."""
         q, qd, qdd, lam = self.state
         moved = along(q, along_q), along(qd, along_qd)
         return self.slopes(tangent(self.form(self.system, *moved, qdd, lam)))
 
 
-@adjoints.row(source=SOURCE)
+@adjoints.vjp_quantity(source=SOURCE)
 def inverse_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
-) -> Three:
+) -> ThreeGradients:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
-    dq, dqd, m = Power.at(system, (q, qd, qdd, lam)).first()
+    dq, dqd, m = RecordedPower.at(system, (q, qd, qdd, lam)).first()
     for k in range(system.size):
         passive = system.body(k + 1).passive
         dq[k] = dq[k] + passive.position_slope(q[k]) * lam[k]
@@ -94,25 +93,25 @@ def inverse_dynamics_vjp(
     return dq, dqd, m
 
 
-@adjoints.forward_row(source=f"by mu = M^-1 lambda; {SOURCE}")
+@adjoints.forward_vjp_quantity(source=f"by mu = M^-1 lambda; {SOURCE}")
 def forward_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
-) -> Three:
+) -> ThreeGradients:
     """The gradients of λᵀ q̈ in q, q̇ and τ, backward through virtual power."""
-    return adjoints.of_forward(inverse_dynamics_vjp, system, q, qd, tau, lam)
+    return adjoints.forward_from_inverse(inverse_dynamics_vjp, system, q, qd, tau, lam)
 
 
-@adjoint_hessians.row(source=f"{SOURCE}, of its slopes", regroupings=("minimal",))
+@adjoint_hessians.hessian_quantity(source=f"{SOURCE}, of its slopes", regroupings=("minimal",))
 def inverse_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
-) -> Four:
+) -> FourBlocks:
     """The second derivatives, as the gradients of the power's slope along each coordinate and each
     rate: fewer operations where joints are parallel."""
-    blocks = second_derivatives(Power.at(system, (q, qd, qdd, lam)))
+    blocks = second_derivatives(RecordedPower.at(system, (q, qd, qdd, lam)))
     return adjoint_hessians.with_friction(system, qd, lam, blocks)
 
 
-def second_derivatives(power: Power) -> Four:
+def second_derivatives(power: RecordedPower) -> FourBlocks:
     """The blocks of the power's second derivatives.
 
     Of coordinates that commute the slope along the outer one serves both orders, of their rates
@@ -131,12 +130,12 @@ def second_derivatives(power: Power) -> Four:
     return qq, [by_q[i][1][j] for i, j in pairs], qdqd, [by_q[i][2][j] for i, j in pairs]
 
 
-@adjoint_hessians.forward_row(
+@adjoint_hessians.forward_hessian_quantity(
     source=f"by mu = M^-1 lambda; {SOURCE}, of its slopes", regroupings=("minimal",)
 )
 def forward_dynamics_hessian(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
-) -> Four:
+) -> FourBlocks:
     """The Hessian of λᵀ q̈ in q, q̇ and τ, backward through virtual power."""
-    ways = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals
-    return adjoint_hessians.of_forward(ways, system, q, qd, tau, lam)
+    formulations = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals
+    return adjoint_hessians.forward_hessian_from_inverse(formulations, system, q, qd, tau, lam)

@@ -1,30 +1,35 @@
-"""Certificates: for each output entry of a function its range and a bound of its rounding error.
+"""Certificates: for each output entry of a function its range and a bound of its rounding error;
+and the options that ask for them.
 
 The domain is divided into boxes for each entry (`symgen.certified.boxes`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_UP, Context
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from symgen.certified.boxes import EnclosedPart, branch_and_bound, on_whole_domain
-from symgen.certified.domain import Domain
+from symgen.certified.boxes import EnclosedSubprogram, branch_and_bound, enclose_on_domain
+from symgen.certified.domain import LIMIT_KINDS, POSITION, Domain, domain, validated_limits
 from symgen.certified.enclosures import Arithmetic, UnboundedError
+from symgen.certified.fixed_types import FIXED
 from symgen.certified.forces import force_ranges
 from symgen.compiler.program import Ref
 from symgen.errors import OptionError
+from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.trig import TYPES
 from symgen.numbers.types import Numbers
+from symgen.options import group, option
+from symgen.options.kinds import FLAG, NUMBER_PAIRS, WHOLE
 from symgen.tracing.function import Function
 
-BOXES_OF_FORCES: Final = 2.5, 0.125
+FORCE_BOX_FACTORS: Final = 2.5, 0.125
 """Boxes of the coefficients of joint forces, and then of the function itself, for each box that is
 asked for. The coefficients depend on the positions alone, so that their boxes cost less and tighten
 the ranges more."""
 
-LEAST_BOXES: Final = 16
+MIN_BOXES_PER_ENTRY: Final = 16
 """Boxes of a function with many output entries, for each of them."""
 
 
@@ -107,12 +112,14 @@ def _certificate(
 ) -> Certificate:
     program = function.program
     entries = {ref.node for out in program.outputs for ref in out.refs if ref is not None}
-    forces = force_ranges(function, domain, round(boxes * BOXES_OF_FORCES[0]))
-    own = round(boxes * BOXES_OF_FORCES[1]) if forces else boxes
-    share = max(own // max(len(entries), 1), LEAST_BOXES)
-    whole = on_whole_domain(program, domain, arithmetic)
+    forces = force_ranges(function, domain, round(boxes * FORCE_BOX_FACTORS[0]))
+    function_boxes = round(boxes * FORCE_BOX_FACTORS[1]) if forces else boxes
+    boxes_per_entry = max(function_boxes // max(len(entries), 1), MIN_BOXES_PER_ENTRY)
+    on_domain = enclose_on_domain(program, domain, arithmetic)
     bounds = {
-        node: _bounds(EnclosedPart(program, [node], domain, arithmetic, whole), share)
+        node: _bounds_of_entry(
+            EnclosedSubprogram(program, [node], domain, arithmetic, on_domain), boxes_per_entry
+        )
         for node in entries
     }
     largest = max((bound.largest for bound in bounds.values()), default=0.0)
@@ -145,13 +152,105 @@ class EntryBound:
     largest: float
 
 
-def _bounds(entry: EnclosedPart, boxes: int) -> EntryBound:
+def _bounds_of_entry(entry: EnclosedSubprogram, boxes: int) -> EntryBound:
     """The bounds of one output entry with so many boxes."""
 
     def evaluate(lower: Numbers, upper: Numbers) -> Numbers:
-        found, (row,) = entry.on(lower, upper), entry.rows
-        largest = (found.magnitude + found.error).max(axis=0)
-        return np.stack([-found.lower[row], found.upper[row], found.error[row], largest])
+        enclosure, (row,) = entry.enclose(lower, upper), entry.rows
+        largest = (enclosure.magnitude + enclosure.error).max(axis=0)
+        return np.stack(
+            [-enclosure.lower[row], enclosure.upper[row], enclosure.error[row], largest]
+        )
 
     lower, *others = branch_and_bound(evaluate, entry.ranges, boxes, objectives=3).tolist()
     return EntryBound(-lower, *others)
+
+
+DEFAULT_BOXES: Final = 16384
+"""Boxes of a function: some seconds for the inverse dynamics of a robot with six joints."""
+
+FORWARD_DYNAMICS: Final = "forward_dynamics"
+RESIDUAL: Final = f"{FORWARD_DYNAMICS}_residual"
+"""The quantity whose bounds stand for those of forward dynamics, which intervals cannot bound."""
+
+MAX_BOXES: Final = 10**9
+
+
+@group
+class CertifyOptions:
+    """The options of certified bounds: whether there are any, for which ranges of the inputs, and
+    with how much effort."""
+
+    SECTION: ClassVar[str] = "Certified bounds"
+
+    certify: bool = option(
+        "--certify",
+        None,
+        "State for each C function the range of its results and a bound of its rounding errors "
+        "that hold for all inputs within the limits of the robot's file and of --limit.",
+        FLAG,
+        default=False,
+        applies_to=("c", "jax", "torch"),
+    )
+    certify_limits: tuple[tuple[str, float], ...] = option(
+        "--limit",
+        "NAME=VALUE",
+        f"Range of an input for --certify. NAME is JOINT.KIND (KIND is {', '.join(LIMIT_KINDS)} or "
+        f"{POSITION}) and has priority over the file; KIND alone, for all joints to which the file "
+        "gives no such limit; or another input of a function, such as g.",
+        NUMBER_PAIRS.like('{ acceleration = 10.0, "elbow.velocity" = 1.5 }'),
+        default=(),
+        give="give NAME=VALUE, as in acceleration=10 or elbow.velocity=1.5",
+        names=(*LIMIT_KINDS, POSITION),
+        applies_to=("c", "jax", "torch"),
+    )
+    certify_boxes: int = option(
+        "--certify-boxes",
+        "N",
+        "Effort of --certify: the number of boxes into which the inputs of a function are divided, "
+        "for all its results together. More boxes give tighter bounds and take longer. It is not a "
+        "time, so that the same input gives the same bounds on every machine.",
+        WHOLE,
+        rare=True,
+        default=DEFAULT_BOXES,
+        applies_to=("c", "jax", "torch"),
+    )
+
+    def validate(self) -> None:
+        """Raises OptionError for an impossible effort."""
+        if not 1 <= self.certify_boxes <= MAX_BOXES:
+            raise OptionError(
+                f"--certify-boxes {self.certify_boxes}: give a number from 1 to {MAX_BOXES}"
+            )
+
+    def check_requested(self, scalar: str) -> None:
+        """Raises OptionError for an option that has no effect without ``--certify``; fixed point
+        always has bounds."""
+        if (
+            scalar not in FIXED
+            and not self.certify
+            and (self.certify_limits or self.certify_boxes != DEFAULT_BOXES)
+        ):
+            flag = "--limit" if self.certify_limits else "--certify-boxes"
+            raise OptionError(f"{flag}: has an effect only with --certify; add it")
+
+    def certificates(
+        self, model: RigidBodyModel, functions: Sequence[Function], arithmetic: Arithmetic
+    ) -> dict[str, Certificate]:
+        """The certificates of functions by name. Raises OptionError for a missing limit, and where
+        there is no bound. Forward dynamics has none beside a function that has its residual."""
+        limits, names = validated_limits(model, self.certify_limits), [*map(_quantities, functions)]
+        has_residual = any(RESIDUAL in x for x in names)
+        bounded = [
+            f
+            for f, x in zip(functions, names, strict=True)
+            if x != [FORWARD_DYNAMICS] or not has_residual
+        ]
+        domains = {f.name: domain(model, f.program, limits, f.name) for f in bounded}
+        return {
+            f.name: certify(f, domains[f.name], arithmetic, self.certify_boxes) for f in bounded
+        }
+
+
+def _quantities(function: Function) -> list[str]:
+    return [q.name for q in function.quantities]

@@ -14,9 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.certified.clamps import Clamp, clamps
-from symgen.certified.lengths import MARGIN_OF_LENGTH, ErrorLengths, Lengths
-from symgen.certified.vectors import Rotations, rotations, vectors
+from symgen.certified.program_structures import Clamp, Rotations, clamps, rotations, vectors
+from symgen.certified.vector_norms import NORM_MARGIN, ErrorNorms, VectorNorms
 from symgen.compiler.evaluate import Rows, levels
 from symgen.compiler.program import Node, Program
 from symgen.errors import OptionError
@@ -36,11 +35,11 @@ MARGIN: Final = 1.0 + 2.0**-10
 which are sums of products of positive numbers in double precision, and results that the hardware
 rounds twice (FLT_EVAL_METHOD 1 and 2)."""
 
-UNIT: Final = 2.0**-52
-TINY: Final = 2.0**-1000
+DOUBLE_EPSILON: Final = 2.0**-52
+UNDERFLOW_MARGIN: Final = 2.0**-1000
 """More than products lose that are rounded to numbers near zero."""
 
-LIBRARY_ULP: Final = 4.0
+NUMPY_ULP: Final = 4.0
 """Units in the last place by which the functions of NumPy may be off."""
 
 BELOW_ONE: Final = float(np.nextafter(1.0, 0.0))
@@ -69,15 +68,13 @@ class Enclosure:
     def __getitem__(self, rows: Any) -> "Enclosure":
         return Enclosure(self.lower[rows], self.upper[rows], self.error[rows])
 
-    def put(self, rows: Any, other: "Enclosure") -> None:
+    def assign(self, rows: Any, other: "Enclosure") -> None:
         """Write other enclosures into some rows."""
-        self.lower[rows], self.upper[rows], self.error[rows] = (
-            other.lower,
-            other.upper,
-            other.error,
-        )
+        self.lower[rows] = other.lower
+        self.upper[rows] = other.upper
+        self.error[rows] = other.error
 
-    def narrow(self, rows: Any, other: "Enclosure") -> None:
+    def intersect(self, rows: Any, other: "Enclosure") -> None:
         """Intersect some rows with other enclosures of the same nodes."""
         self.lower[rows] = np.maximum(self.lower[rows], other.lower)
         self.upper[rows] = np.minimum(self.upper[rows], other.upper)
@@ -97,7 +94,7 @@ class Arithmetic:
         return self.scalar == EXACT.scalar
 
     @property
-    def of_product(self) -> tuple[float, float]:
+    def product_rounding(self) -> tuple[float, float]:
         """The largest error of rounding a product: the part of it, and what is added to that."""
         if self.exact:
             return 0.0, 0.0
@@ -119,10 +116,12 @@ EXACT: Final = Arithmetic("exact", "libm")
 
 def _outward(lower: Numbers, upper: Numbers) -> tuple[Numbers, Numbers]:
     """Ends moved by one number or two, which is ten times faster than `numpy.nextafter`."""
-    return lower - (np.abs(lower) * UNIT + TINY), upper + (np.abs(upper) * UNIT + TINY)
+    return lower - (np.abs(lower) * DOUBLE_EPSILON + UNDERFLOW_MARGIN), upper + (
+        np.abs(upper) * DOUBLE_EPSILON + UNDERFLOW_MARGIN
+    )
 
 
-def _least_and_largest(candidates: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
+def _hull(candidates: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
     lower = upper = candidates[0]
     for x in candidates[1:]:
         lower, upper = np.minimum(lower, x), np.maximum(upper, x)
@@ -138,12 +137,7 @@ RULES: Final[dict[str, Rule]] = {}
 
 def _rule(op: str) -> Callable[[Rule], Rule]:
     """Register the rule of an operation."""
-
-    def register(rule: Rule) -> Rule:
-        RULES[op] = rule
-        return rule
-
-    return register
+    return lambda rule: RULES.setdefault(op, rule)
 
 
 @_rule("add")
@@ -162,12 +156,12 @@ def _mul(a: Enclosure, b: Enclosure) -> Enclosure:
     error = a.error
     if a.error.any() or b.error.any():
         error = a.magnitude * b.error + b.magnitude * a.error + a.error * b.error
-    return Enclosure(*_least_and_largest(ends), error)
+    return Enclosure(*_hull(ends), error)
 
 
 @_rule("square")
 def _square(a: Enclosure) -> Enclosure:
-    lower, upper = _least_and_largest([a.lower * a.lower, a.upper * a.upper])
+    lower, upper = _hull([a.lower * a.lower, a.upper * a.upper])
     lower = np.where((a.lower <= 0.0) & (a.upper >= 0.0), 0.0, np.maximum(lower, 0.0))
     return Enclosure(lower, upper, (2.0 * a.magnitude + a.error) * a.error)
 
@@ -178,7 +172,7 @@ def _div(a: Enclosure, b: Enclosure) -> Enclosure:
     if not (nearest > 0.0).all():
         raise UnboundedError("a divisor may be zero")
     ends = [x / y for x in (a.lower, a.upper) for y in (b.lower, b.upper)]
-    lower, upper = _least_and_largest(ends)
+    lower, upper = _hull(ends)
     largest = np.maximum(np.abs(lower), np.abs(upper))
     return Enclosure(lower, upper, (a.error + largest * b.error) / nearest)
 
@@ -200,35 +194,41 @@ def _sqrt(a: Enclosure) -> Enclosure:
 
 def _sine(shift: float) -> Rule:
     """The sine of an angle that is increased by `shift`, 0 or half of pi; the cosine."""
-    values = 0 if shift == 0.0 else 1
+    component = 0 if shift == 0.0 else 1
 
-    def extreme(a: Enclosure, at: float) -> Any:
+    def contains_extremum(a: Enclosure, at: float) -> Any:
         """Whether an angle at `at` modulo a turn may be in the range."""
         slack = 1e-9
         first = np.ceil((a.lower - at - slack) / (2.0 * np.pi)) * (2.0 * np.pi) + at
         return first <= a.upper + slack
 
     def rule(a: Enclosure) -> Enclosure:
-        ends = [sincos(x, "double")[values] for x in (a.lower, a.upper)]
+        ends = [sincos(x, "double")[component] for x in (a.lower, a.upper)]
         lower = np.minimum(*ends) - 2.0**-50
         upper = np.maximum(*ends) + 2.0**-50
-        far = ~(a.magnitude <= SINES["double"].bound)
-        upper = np.where(extreme(a, np.pi / 2 - shift) | far, 1.0, np.minimum(upper, 1.0))
-        lower = np.where(extreme(a, -np.pi / 2 - shift) | far, -1.0, np.maximum(lower, -1.0))
+        unreduced = ~(a.magnitude <= SINES["double"].bound)
+        upper = np.where(
+            contains_extremum(a, np.pi / 2 - shift) | unreduced, 1.0, np.minimum(upper, 1.0)
+        )
+        lower = np.where(
+            contains_extremum(a, -np.pi / 2 - shift) | unreduced, -1.0, np.maximum(lower, -1.0)
+        )
         return Enclosure(lower, upper, np.minimum(a.error, 2.0))
 
     return rule
 
 
-def _increasing(op: str, slope: Callable[[Enclosure], Numbers | float]) -> Rule:
+def _monotone(op: str, slope: Callable[[Enclosure], Numbers | float]) -> Rule:
     """A function that never decreases, from its largest slope on what an operand may be."""
 
     def rule(a: Enclosure) -> Enclosure:
         ends: Any = [OPS[op].evaluate(x) for x in (a.lower, a.upper)]
         lower, upper = ends
-        off = LIBRARY_ULP * 2.0**-52
+        relative_error = NUMPY_ULP * 2.0**-52
         return Enclosure(
-            lower - np.abs(lower) * off, upper + np.abs(upper) * off, slope(a) * a.error
+            lower - np.abs(lower) * relative_error,
+            upper + np.abs(upper) * relative_error,
+            slope(a) * a.error,
         )
 
     return rule
@@ -244,9 +244,9 @@ RULES.update(
     {
         "sin": _sine(0.0),
         "cos": _sine(np.pi / 2),
-        "tanh": _increasing("tanh", lambda a: 1.0),
-        "atan": _increasing("atan", lambda a: 1.0),
-        "exp": _increasing("exp", lambda a: MARGIN * np.exp(a.upper + a.error)),
+        "tanh": _monotone("tanh", lambda a: 1.0),
+        "atan": _monotone("atan", lambda a: 1.0),
+        "exp": _monotone("exp", lambda a: MARGIN * np.exp(a.upper + a.error)),
     }
 )
 
@@ -255,93 +255,93 @@ def enclosures(
     program: Program,
     boxes: Mapping[str, tuple[Numbers, Numbers]],
     arithmetic: Arithmetic,
-    known: Enclosure | None = None,
+    prior: Enclosure | None = None,
 ) -> Enclosure:
     """The enclosures of all live nodes, in the order of `symgen.compiler.evaluate.levels`, boxes
     along the second axis.
 
     `boxes` has the lower and upper bounds of each input array (entries x boxes). Inputs are exact:
-    they are numbers of the scalar type. `known` are enclosures of the nodes that hold for all of
+    they are numbers of the scalar type. `prior` are enclosures of the nodes that hold for all of
     the boxes. Raises UnboundedError."""
-    at = levels(program)
+    ordered = levels(program)
     width = max((low.shape[1] for low, _ in boxes.values()), default=1)
     widths = (width, width, 1 if arithmetic.exact else width)
-    found = Enclosure(*(np.zeros((len(at.nodes), columns)) for columns in widths))
+    out = Enclosure(*(np.zeros((len(ordered.nodes), columns)) for columns in widths))
     with np.errstate(all="ignore"):
-        for group in at.groups:
+        for group in ordered.groups:
             rows = group.rows
             if group.operands:
-                found.put(rows, _exact_operation(found, group.op, group.operands, arithmetic))
+                out.assign(rows, _exact_operation(out, group.op, group.operands, arithmetic))
                 if not arithmetic.exact:
-                    found.error[rows] += _rounding(found[rows], group.op, arithmetic)
+                    out.error[rows] += _rounding(out[rows], group.op, arithmetic)
             else:
-                found.put(rows, _leaves(at.nodes[rows], boxes, arithmetic))
+                out.assign(rows, _enclosures_of_leaves(ordered.nodes[rows], boxes, arithmetic))
             if group.op in ("add", "sub"):
-                _narrow_rotations(found, rotations(program), rows, arithmetic)
-                _narrow_clamps(found, clamps(program), rows, arithmetic)
-            if known is not None:
-                found.narrow(rows, known[rows])
-    return found
+                _intersect_rotations(out, rotations(program), rows, arithmetic)
+                _intersect_clamps(out, clamps(program), rows, arithmetic)
+            if prior is not None:
+                out.intersect(rows, prior[rows])
+    return out
 
 
-def enclosures_by_lengths(
+def enclosures_by_norms(
     program: Program, boxes: Mapping[str, tuple[Numbers, Numbers]], arithmetic: Arithmetic
 ) -> Enclosure:
     """`enclosures` that are narrowed by the lengths of vectors. On large boxes they are much
     narrower; they take more time for each node, but hardly more for several boxes than for one."""
-    at = levels(program)
+    ordered = levels(program)
     width = max((low.shape[1] for low, _ in boxes.values()), default=1)
-    found = Enclosure(*(np.full((len(at.nodes), width), np.inf) for _ in range(3)))
-    sizes, own = (np.full(found.error.shape, np.inf) for _ in range(2))
-    lengths = Lengths(vectors(program), sizes)
-    errors = ErrorLengths(lengths, found.error, own, arithmetic.of_product)
+    out = Enclosure(*(np.full((len(ordered.nodes), width), np.inf) for _ in range(3)))
+    magnitudes, roundings = (np.full(out.error.shape, np.inf) for _ in range(2))
+    norms = VectorNorms(vectors(program), magnitudes)
+    error_norms = ErrorNorms(norms, out.error, roundings, arithmetic.product_rounding)
     with np.errstate(all="ignore"):
-        for group in at.groups:
+        for group in ordered.groups:
             rows = group.rows
             if not group.operands:
-                found.put(rows, _leaves(at.nodes[rows], boxes, arithmetic))
-                sizes[rows], own[rows] = found[rows].magnitude, found.error[rows]
+                out.assign(rows, _enclosures_of_leaves(ordered.nodes[rows], boxes, arithmetic))
+                magnitudes[rows], roundings[rows] = out[rows].magnitude, out.error[rows]
                 continue
-            found.put(rows, _exact_operation(found, group.op, group.operands, arithmetic))
+            out.assign(rows, _exact_operation(out, group.op, group.operands, arithmetic))
             for row in range(rows.start, rows.stop):
-                size = lengths.of_node(row)
-                found.lower[row] = np.fmax(found.lower[row], -size)
-                found.upper[row] = np.fmin(found.upper[row], size)
-            sizes[rows] = found[rows].magnitude
-            own[rows] = _rounding(found[rows], group.op, arithmetic)
-            found.error[rows] += own[rows]
+                bound = norms.bound_of_node(row)
+                out.lower[row] = np.fmax(out.lower[row], -bound)
+                out.upper[row] = np.fmin(out.upper[row], bound)
+            magnitudes[rows] = out[rows].magnitude
+            roundings[rows] = _rounding(out[rows], group.op, arithmetic)
+            out.error[rows] += roundings[rows]
             for row in range(rows.start, rows.stop):
-                found.error[row] = np.fmin(found.error[row], errors.of_node(row))
-            _narrow_clamps(found, clamps(program), rows, arithmetic)
-    return found
+                out.error[row] = np.fmin(out.error[row], error_norms.bound_of_node(row))
+            _intersect_clamps(out, clamps(program), rows, arithmetic)
+    return out
 
 
-def _leaves(
+def _enclosures_of_leaves(
     nodes: Sequence[Node], boxes: Mapping[str, tuple[Numbers, Numbers]], arithmetic: Arithmetic
 ) -> Enclosure:
     """The enclosures of constants, which lose digits, or of inputs."""
     if nodes[0].op == "const":
         numbers = np.array([[node.a] for node in nodes], float)
         kind = "double" if arithmetic.exact else arithmetic.scalar
-        lost = MARGIN * representation_error(numbers, kind)
-        return Enclosure(numbers, numbers, lost)
+        rounding = MARGIN * representation_error(numbers, kind)
+        return Enclosure(numbers, numbers, rounding)
     low, high = (np.stack([boxes[node.a][end][node.b] for node in nodes]) for end in (0, 1))
     return Enclosure(low, high, np.zeros((1, 1)))
 
 
 def _exact_operation(
-    found: Enclosure, op: str, operands: Sequence[Rows], arithmetic: Arithmetic
+    known: Enclosure, op: str, operands: Sequence[Rows], arithmetic: Arithmetic
 ) -> Enclosure:
     """The enclosures of nodes with one operation, without the rounding of their results."""
-    values = [found[rows] for rows in operands]
-    made = RULES[op](*values)
+    values = [known[rows] for rows in operands]
+    out = RULES[op](*values)
     if op == "mul" and (equal := operands[0] == operands[1]).any():
-        made.put(equal, RULES["square"](values[0][equal]))
+        out.assign(equal, RULES["square"](values[0][equal]))
     elif op in ("sin", "cos"):
         angle, inline = values[0].magnitude + values[0].error, arithmetic.trig == "inline"
         if inline and not (angle <= (limit := SINES[arithmetic.scalar].bound)).all():
             raise UnboundedError(f"the sines of --trig inline have a bound up to {limit:g} rad")
-    return made
+    return out
 
 
 def _rounding(exact: Enclosure, op: str, arithmetic: Arithmetic) -> Numbers:
@@ -352,47 +352,48 @@ def _rounding(exact: Enclosure, op: str, arithmetic: Arithmetic) -> Numbers:
     return arithmetic.rounding(op, largest)
 
 
-def _narrow_clamps(
-    found: Enclosure, of: Sequence[Clamp], rows: slice, arithmetic: Arithmetic
+def _intersect_clamps(
+    out: Enclosure, clamps_found: Sequence[Clamp], rows: slice, arithmetic: Arithmetic
 ) -> None:
     """Bound clamps with a limit that is not negative. Their operations are exact, but for numbers
     that are flushed to zero, and pass on no more than the error of the number or of the limit."""
-    for row, number, limit in of:
-        x, most = found[number], found[limit]
-        if rows.start <= row < rows.stop and (most.lower >= most.error).all():
+    for row, number, limit in clamps_found:
+        x, bound = out[number], out[limit]
+        if rows.start <= row < rows.stop and (bound.lower >= bound.error).all():
             lower = np.where(
-                x.lower >= 0.0, np.minimum(x.lower, most.lower), np.maximum(x.lower, -most.upper)
+                x.lower >= 0.0, np.minimum(x.lower, bound.lower), np.maximum(x.lower, -bound.upper)
             )
             upper = np.where(
-                x.upper <= 0.0, np.maximum(x.upper, -most.lower), np.minimum(x.upper, most.upper)
+                x.upper <= 0.0, np.maximum(x.upper, -bound.lower), np.minimum(x.upper, bound.upper)
             )
-            error = np.maximum(x.error, most.error) + 4.0 * SMALLEST_NORMAL.get(
-                arithmetic.scalar, 0.0
-            )
-            found.narrow(row, Enclosure(lower, upper, error))
+            flushed = 4.0 * SMALLEST_NORMAL.get(arithmetic.scalar, 0.0)
+            error = np.maximum(x.error, bound.error) + flushed
+            out.intersect(row, Enclosure(lower, upper, error))
 
 
-def _narrow_rotations(found: Enclosure, of: Rotations, rows: slice, arithmetic: Arithmetic) -> None:
+def _intersect_rotations(
+    out: Enclosure, rotations_found: Rotations, rows: slice, arithmetic: Arithmetic
+) -> None:
     """Bound the rotations among some rows by the length of the vector that is rotated, and their
     errors by the length of the errors of its components (Cauchy and Schwarz)."""
-    chosen = slice(*np.searchsorted(of.rows, (rows.start, rows.stop)))
-    own = of.rows[chosen]
-    if not own.size:
+    chosen = slice(*np.searchsorted(rotations_found.rows, (rows.start, rows.stop)))
+    rotated = rotations_found.rows[chosen]
+    if not rotated.size:
         return
-    c, x, s, y = (found[rows[chosen]] for rows in of.parts)
-    length = _hypotenuse(x.magnitude, y.magnitude)
-    lower, upper = np.maximum(found.lower[own], -length), np.minimum(found.upper[own], length)
-    error = found.error[own]
+    c, x, s, y = (out[rows[chosen]] for rows in rotations_found.parts)
+    norm = _hypotenuse(x.magnitude, y.magnitude)
+    lower, upper = np.maximum(out.lower[rotated], -norm), np.minimum(out.upper[rotated], norm)
+    error = out.error[rotated]
     if not arithmetic.exact:
-        (unit, tiny), sines = arithmetic.of_product, _hypotenuse(c.error, s.error)
-        passed = _hypotenuse(x.error, y.error)
-        passed += (sines + unit * (1.0 + sines)) * (length + passed) + 2.0 * tiny
-        passed += arithmetic.rounding("add", np.maximum(-lower, upper) + passed)
-        error = np.minimum(error, passed)
-    found.put(own, Enclosure(lower, upper, error))
+        (unit, tiny), sines = arithmetic.product_rounding, _hypotenuse(c.error, s.error)
+        propagated = _hypotenuse(x.error, y.error)
+        propagated += (sines + unit * (1.0 + sines)) * (norm + propagated) + 2.0 * tiny
+        propagated += arithmetic.rounding("add", np.maximum(-lower, upper) + propagated)
+        error = np.minimum(error, propagated)
+    out.assign(rotated, Enclosure(lower, upper, error))
 
 
 def _hypotenuse(x: Numbers, y: Numbers) -> Numbers:
     """The length of (x, y), rounded up."""
-    length: Numbers = MARGIN_OF_LENGTH * np.sqrt(x * x + y * y) + TINY
-    return length
+    norm: Numbers = NORM_MARGIN * np.sqrt(x * x + y * y) + UNDERFLOW_MARGIN
+    return norm

@@ -13,17 +13,17 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.certified.certificate import CertifiedOutput
-from symgen.certified.domain import KIND_OF_INPUT, POSITION, Domain, Limits, domain
+from symgen.certified.domain import LIMIT_OF_INPUT, POSITION, Domain, Limits, domain
 from symgen.certified.enclosures import (
     Arithmetic,
     Enclosure,
     UnboundedError,
     enclosures,
-    enclosures_by_lengths,
+    enclosures_by_norms,
 )
+from symgen.certified.fixed_evaluation import fixed_sines
 from symgen.certified.fixed_point import FixedProgram
-from symgen.certified.fixed_sines import fixed_sines
-from symgen.certified.fixed_types import FixedType, angle_rows, entries, finest_shift
+from symgen.certified.fixed_types import FixedType, angle_rows, finest_shift, input_entries
 from symgen.compiler.evaluate import levels
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
@@ -35,17 +35,17 @@ from symgen.tracing.function import Function
 Entry = tuple[str, int]
 Range = tuple[float, float]
 
-MEMORY: Final = 4_000_000
+MAX_ROWS_TIMES_BOXES: Final = 4_000_000
 """Rows times boxes at most."""
 
-SCREENED: Final = 8
+SCREENING_PARTS: Final = 8
 """Parts of an angle that are tried, to see whether its division lowers the bounds."""
 
-SHARE: Final = {"q31": 0.2, "q15": 1.0}
+MAX_ERROR_GROWTH: Final = {"q31": 0.2, "q15": 1.0}
 """By what part the errors may become larger so that numbers can be rounded down. In q15 every
 factor is rounded, and bounds are far above the errors."""
 
-DOUBLE: Final = Arithmetic("double", "inline")
+DOUBLE_ARITHMETIC: Final = Arithmetic("double", "inline")
 HALF_TURN: Final = math.nextafter(math.pi, 4.0)
 
 
@@ -75,41 +75,49 @@ class FixedFunction:
 
 def is_angle(model: RigidBodyModel, name: str, k: int) -> bool:
     """Whether an entry of an input is an angle."""
-    return KIND_OF_INPUT.get(name) == POSITION and position_coordinates(model)[k].unit == "rad"
+    return LIMIT_OF_INPUT.get(name) == POSITION and position_coordinates(model)[k].unit == "rad"
 
 
 def fixed_functions(
-    model: RigidBodyModel, functions: Sequence[Function], limits: Limits, of: FixedType, boxes: int
+    model: RigidBodyModel,
+    functions: Sequence[Function],
+    limits: Limits,
+    fixed_type: FixedType,
+    boxes: int,
 ) -> dict[str, FixedFunction]:
     """The functions in fixed point by name. `boxes` is the number of boxes of each, about. Raises
     OptionError for a function that has no fixed-point form, and for a missing limit."""
-    kind, plans = of.name, list[_Plan]()
+    kind, analyses = fixed_type.name, list[_RangeAnalysis]()
     if coupling_of(model).quaternions:
         raise OptionError(
             f"--scalar {kind}: the robot has a joint with a quaternion, which fixed point does not "
             "support; use float"
         )
     for f in functions:
-        with _refusing(f.name, kind):
-            plans.append(_Plan(model, f, domain(model, f.program, limits, f.name), of, boxes))
+        with _naming_function(f.name, kind):
+            analyses.append(
+                _RangeAnalysis(
+                    model, f, domain(model, f.program, limits, f.name), fixed_type, boxes
+                )
+            )
     inputs: dict[str, int] = {}
     outputs: dict[str, int] = {}
-    for plan in plans:
-        for name, size in plan.input_sizes.items():
-            inputs[name] = min(inputs.get(name, 99), finest_shift(size, of.largest))
-    for plan in plans:
-        with _refusing(plan.function.name, kind):
-            for name, shift in plan.output_shifts(inputs).items():
+    for analysis in analyses:
+        for name, size in analysis.input_sizes.items():
+            inputs[name] = min(inputs.get(name, 99), finest_shift(size, fixed_type.largest))
+    for analysis in analyses:
+        with _naming_function(analysis.function.name, kind):
+            for name, shift in analysis.output_shifts(inputs).items():
                 outputs[name] = min(outputs.get(name, 99), shift)
-    made = dict[str, FixedFunction]()
-    for plan in plans:
-        with _refusing(plan.function.name, kind):
-            made[plan.function.name] = plan.made(inputs, outputs)
-    return made
+    out = dict[str, FixedFunction]()
+    for analysis in analyses:
+        with _naming_function(analysis.function.name, kind):
+            out[analysis.function.name] = analysis.with_scales(inputs, outputs)
+    return out
 
 
 @contextmanager
-def _refusing(name: str, kind: str) -> Iterator[None]:
+def _naming_function(name: str, kind: str) -> Iterator[None]:
     """Refuse a function in a sentence that names it and the type. Raises OptionError."""
     try:
         yield
@@ -123,16 +131,21 @@ def _refusing(name: str, kind: str) -> Iterator[None]:
         raise OptionError(text) from None
 
 
-class _Plan:
+class _RangeAnalysis:
     """A function before its scales are known: the ranges of its nodes on a grid of boxes."""
 
     def __init__(
-        self, model: RigidBodyModel, function: Function, of: Domain, kind: FixedType, boxes: int
+        self,
+        model: RigidBodyModel,
+        function: Function,
+        domain_of_inputs: Domain,
+        kind: FixedType,
+        boxes: int,
     ) -> None:
         if function.quantities[0].loops:
             raise UnboundedError("it has loops")
         self.function, self.program, self.kind = function, function.program, kind
-        self.angles = frozenset(x for x in entries(self.program) if is_angle(model, *x))
+        self.angles = frozenset(x for x in input_entries(self.program) if is_angle(model, *x))
         self.rows = angle_rows(self.program, self.angles)
         self.domain = Domain(
             {
@@ -140,21 +153,23 @@ class _Plan:
                     (-HALF_TURN, HALF_TURN) if is_angle(model, name, k) else row
                     for k, row in enumerate(rows)
                 )
-                for name, rows in of.ranges.items()
+                for name, rows in domain_of_inputs.ranges.items()
             }
         )
-        self.sizes = {name: len(rows) for name, rows in of.ranges.items()}
-        whole = {key: self._range(key) for key in entries(self.program)}
-        self.known = enclosures_by_lengths(self.program, self._boxes(whole, {}), DOUBLE)
-        most = min(boxes, MEMORY // max(len(levels(self.program).nodes), 1))
-        self.parts = self._parts(whole, most)
-        self.exact = self._exact(whole, self.parts)
+        self.sizes = {name: len(rows) for name, rows in domain_of_inputs.ranges.items()}
+        full_ranges = {key: self._range(key) for key in input_entries(self.program)}
+        self.prior = enclosures_by_norms(
+            self.program, self._boxes(full_ranges, {}), DOUBLE_ARITHMETIC
+        )
+        max_boxes = min(boxes, MAX_ROWS_TIMES_BOXES // max(len(levels(self.program).nodes), 1))
+        self.parts = self._subdivision(full_ranges, max_boxes)
+        self.exact = self._enclosure(full_ranges, self.parts)
 
     def _range(self, key: Entry) -> Range:
         return self.domain.ranges[key[0]][key[1]]
 
-    def _exact(self, ranges: Mapping[Entry, Range], parts: Mapping[Entry, int]) -> Enclosure:
-        return enclosures(self.program, self._boxes(ranges, parts), DOUBLE, self.known)
+    def _enclosure(self, ranges: Mapping[Entry, Range], parts: Mapping[Entry, int]) -> Enclosure:
+        return enclosures(self.program, self._boxes(ranges, parts), DOUBLE_ARITHMETIC, self.prior)
 
     def _boxes(
         self, ranges: Mapping[Entry, Range], parts: Mapping[Entry, int]
@@ -162,29 +177,35 @@ class _Plan:
         """The grid of boxes in which some inputs are divided into equal parts."""
         shape = tuple(parts.values())
         numbers = np.arange(math.prod(shape))
-        places = dict(zip(parts, np.unravel_index(numbers, shape) if shape else (), strict=True))
-        found = {name: np.zeros((2, size, math.prod(shape))) for name, size in self.sizes.items()}
+        part_indices = dict(
+            zip(parts, np.unravel_index(numbers, shape) if shape else (), strict=True)
+        )
+        out = {name: np.zeros((2, size, math.prod(shape))) for name, size in self.sizes.items()}
         for key, (lower, upper) in ranges.items():
             count = parts.get(key, 1)
             steps = [lower + (upper - lower) * (k / count) for k in range(count)]
             edges = np.array([*steps, upper])
-            place: Any = places.get(key, 0)
-            found[key[0]][0, key[1]] = edges[place]
-            found[key[0]][1, key[1]] = edges[place + 1]
-        return {name: (ends[0], ends[1]) for name, ends in found.items()}
+            part: Any = part_indices.get(key, 0)
+            out[key[0]][0, key[1]] = edges[part]
+            out[key[0]][1, key[1]] = edges[part + 1]
+        return {name: (ends[0], ends[1]) for name, ends in out.items()}
 
-    def _parts(self, ranges: Mapping[Entry, Range], most: int) -> dict[Entry, int]:
+    def _subdivision(self, ranges: Mapping[Entry, Range], max_boxes: int) -> dict[Entry, int]:
         """Into how many parts each angle is divided: those whose division makes the largest
         values of the program smaller."""
-        whole = self._exact(ranges, {}).magnitude.max(axis=1)
+        undivided = self._enclosure(ranges, {}).magnitude.max(axis=1)
         gains = dict[Entry, float]()
         for key in sorted(self.angles):
-            sizes = self._exact(ranges, {key: SCREENED}).magnitude.max(axis=1)
-            gains[key] = math.fsum(((whole - sizes) / np.maximum(whole, 2.0**-100)).tolist())
-        least = 0.05 * max(gains.values(), default=0.0) + 0.1
-        useful = sorted((key for key in gains if gains[key] > least), key=lambda k: (-gains[k], k))
+            sizes = self._enclosure(ranges, {key: SCREENING_PARTS}).magnitude.max(axis=1)
+            gains[key] = math.fsum(
+                ((undivided - sizes) / np.maximum(undivided, 2.0**-100)).tolist()
+            )
+        min_gain = 0.05 * max(gains.values(), default=0.0) + 0.1
+        useful = sorted(
+            (key for key in gains if gains[key] > min_gain), key=lambda k: (-gains[k], k)
+        )
         parts = dict.fromkeys(useful, 1)
-        while useful and 2 * math.prod(parts.values()) <= most:
+        while useful and 2 * math.prod(parts.values()) <= max_boxes:
             key = min(parts, key=lambda key: parts[key])
             parts[key] *= 2
         return parts
@@ -193,7 +214,7 @@ class _Plan:
     def input_sizes(self) -> dict[str, float]:
         """The largest absolute value of each input array without its angles."""
         sizes: dict[str, float] = {}
-        for name, k in entries(self.program):
+        for name, k in input_entries(self.program):
             if (name, k) not in self.angles:
                 size = max(map(abs, self._range((name, k))))
                 sizes[name] = max(sizes.get(name, 0.0), size)
@@ -219,42 +240,44 @@ class _Plan:
             self.program, self.kind, magnitudes, inputs, outputs, self.angles, sines.error
         )
 
-    def made(self, inputs: Mapping[str, int], outputs: Mapping[str, int]) -> FixedFunction:
+    def with_scales(self, inputs: Mapping[str, int], outputs: Mapping[str, int]) -> FixedFunction:
         """The function with the scales of the module."""
-        fixed, errors = self._settled(inputs, outputs)
+        fixed, errors = self._consistent_scales(inputs, outputs)
         bounds = {
             key: (math.ceil(math.ldexp(low, shift)), math.floor(math.ldexp(high, shift)))
-            for key in entries(self.program)
+            for key in input_entries(self.program)
             if key not in self.angles
             for (low, high), shift in [(self._range(key), inputs[key[0]])]
         }
         stated = fixed.output_errors(errors.max(axis=1))
-        certified = tuple(self._certified(out, stated[out.name]) for out in self.program.outputs)
+        certified = tuple(
+            self._certified_output(out, stated[out.name]) for out in self.program.outputs
+        )
         boxes = math.prod(self.parts.values())
         return FixedFunction(self.function.name, fixed, self.domain, boxes, certified, bounds)
 
-    def _settled(
+    def _consistent_scales(
         self, inputs: Mapping[str, int], outputs: Mapping[str, int]
     ) -> tuple[FixedProgram, Numbers]:
         """The program whose scales hold its values with their errors, and the errors on all
         boxes."""
-        errors, down = np.zeros(self.exact.lower.shape), None
+        errors, floored = np.zeros(self.exact.lower.shape), None
         for _ in range(8):
-            fixed = replace(self._fixed(inputs, outputs, errors), down=down or {})
-            found = fixed.errors(self.exact)
-            if down is not None and (found <= errors).all():
-                return fixed, found
-            if down is None:
-                down = fixed.rounded_down(found.max(axis=1), SHARE[self.kind.name])
-            errors = np.maximum(errors, found * (1.0 + 2.0**-6))
+            fixed = replace(self._fixed(inputs, outputs, errors), floored=floored or {})
+            bounds = fixed.errors(self.exact)
+            if floored is not None and (bounds <= errors).all():
+                return fixed, bounds
+            if floored is None:
+                floored = fixed.choose_floored(bounds.max(axis=1), MAX_ERROR_GROWTH[self.kind.name])
+            errors = np.maximum(errors, bounds * (1.0 + 2.0**-6))
         raise UnboundedError("its errors are as large as its values")
 
-    def _certified(self, out: Any, errors: Sequence[float]) -> CertifiedOutput:
-        at, lower, upper = levels(self.program), list[float](), list[float]()
+    def _certified_output(self, out: Any, errors: Sequence[float]) -> CertifiedOutput:
+        ordered, lower, upper = levels(self.program), list[float](), list[float]()
         for ref in out.refs:
             low = high = 0.0
             if ref is not None:
-                row = at.row[ref.node]
+                row = ordered.row[ref.node]
                 low, high = float(self.exact.lower[row].min()), float(self.exact.upper[row].max())
                 low, high = (-high, -low) if ref.negative else (low, high)
             lower.append(low)

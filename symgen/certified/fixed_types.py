@@ -14,24 +14,24 @@ from symgen.compiler.program import LEAVES, Program
 
 T = TypeVar("T")
 
-LARGEST: Final = 2**31 - 2**16
+MAX_INTEGER: Final = 2**31 - 2**16
 """The largest integer of a value: the halves of a product of 16-bit products then fit, too."""
 
-FINEST: Final = 45
+MAX_SHIFT: Final = 45
 """The finest scale is 2 to the power of minus this."""
 
-COARSEST: Final = -20
+MIN_SHIFT: Final = -20
 
 TURN_BITS: Final = 32
 """Angles are integers that wrap at a turn: the unit is a turn divided by 2 to this power."""
 
-SHORTEST: Final = 17
+MIN_PRODUCT_SHIFT: Final = 17
 """The least shift of a product of q31, which is made of 16-bit products on some processors."""
 
-LONGEST: Final = 62
+MAX_PRODUCT_SHIFT: Final = 62
 """The largest shift of a product."""
 
-HALF: Final = 0.5 * MARGIN
+HALF_ULP: Final = 0.5 * MARGIN
 """The error of rounding, in units of the last place."""
 
 
@@ -57,21 +57,21 @@ SHORT_PRODUCTS: Final = ("cortex-m0plus",)
 """The targets without products of more than 32 bits."""
 
 FIXED: Final = {
-    "q31": FixedType("q31", 32, LARGEST, 30),
+    "q31": FixedType("q31", 32, MAX_INTEGER, 30),
     "q15": FixedType("q15", 16, 2**15 - 1, 14),
 }
 """The fixed-point types by name."""
 
 
 def finest_shift(magnitude: float, largest: int) -> int:
-    """The largest s with magnitude 2^s <= largest, at most `FINEST`. Raises UnboundedError for
+    """The largest s with magnitude 2^s <= largest, at most `MAX_SHIFT`. Raises UnboundedError for
     numbers that are too large."""
-    if magnitude <= largest * 2.0**-FINEST:
-        return FINEST
-    shift = min(math.floor(math.log2(largest) - math.log2(magnitude)) + 1, FINEST)
+    if magnitude <= largest * 2.0**-MAX_SHIFT:
+        return MAX_SHIFT
+    shift = min(math.floor(math.log2(largest) - math.log2(magnitude)) + 1, MAX_SHIFT)
     while math.ldexp(magnitude, shift) > largest:
         shift -= 1
-    if shift < COARSEST:
+    if shift < MIN_SHIFT:
         raise UnboundedError("a value may be larger than 32 bits can hold")
     return shift
 
@@ -79,35 +79,43 @@ def finest_shift(magnitude: float, largest: int) -> int:
 def angle_rows(program: Program, angles: Collection[tuple[str, int]]) -> frozenset[int]:
     """The rows of the angles: inputs among `angles`, constants, and their sums and differences that
     only sines and cosines read. Raises UnboundedError for an angle that anything else reads."""
-    at = levels(program)
-    operands = [[k for k in pair if k >= 0] for pair in zip(*at.operands.tolist(), strict=True)]
-    found, wanted = (
-        set[int](),
-        [operands[row][0] for row, node in enumerate(at.nodes) if node.op in SINES],
-    )
-    while wanted:
-        row = wanted.pop()
-        if at.nodes[row].op not in ("add", "sub", "neg", *LEAVES):
-            raise UnboundedError(f"an angle is the result of the operation '{at.nodes[row].op}'")
-        wanted += operands[row] if row not in found else []
-        found.add(row)
+    ordered = levels(program)
+    operands = [
+        [k for k in pair if k >= 0] for pair in zip(*ordered.operands.tolist(), strict=True)
+    ]
+    angles_found = set[int]()
+    pending = [operands[k][0] for k, node in enumerate(ordered.nodes) if node.op in TRIGONOMETRIC]
+    while pending:
+        row = pending.pop()
+        if ordered.nodes[row].op not in ("add", "sub", "neg", *LEAVES):
+            raise UnboundedError(
+                f"an angle is the result of the operation '{ordered.nodes[row].op}'"
+            )
+        pending += operands[row] if row not in angles_found else []
+        angles_found.add(row)
     inputs = {
-        row for row, node in enumerate(at.nodes) if node.op == "input" and (*node[1:],) in angles
+        row
+        for row, node in enumerate(ordered.nodes)
+        if node.op == "input" and (*node[1:],) in angles
     }
-    read = {k for row, node in enumerate(at.nodes) for k in operands[row] if row not in found
-            and node.op not in SINES}  # fmt: skip
-    read |= {int(k) for out in program.outputs for k in at.of(out.refs)[1]}
-    for row in sorted((found & read) | (found ^ inputs)):
-        node = at.nodes[row]
+    others = (
+        row
+        for row, node in enumerate(ordered.nodes)
+        if row not in angles_found and node.op not in TRIGONOMETRIC
+    )
+    read = {k for row in others for k in operands[row]}
+    read |= {int(k) for out in program.outputs for k in ordered.of(out.refs)[1]}
+    for row in sorted((angles_found & read) | (angles_found ^ inputs)):
+        node = ordered.nodes[row]
         if node.op == "input" or (row in read and node.op != "const"):
             name = f"{node.a}[{node.b}]" if node.op == "input" else "a sum of angles"
             raise UnboundedError(f"{name} is not read as an angle only")
-    return frozenset(found)
+    return frozenset(angles_found)
 
 
-SINES: Final = ("sin", "cos")
+TRIGONOMETRIC: Final = ("sin", "cos")
 
-AFTER: Final = -1
+SUM_SHIFT: Final = -1
 """The shift of a product, among the shifts of its step."""
 
 
@@ -119,19 +127,19 @@ Signed = tuple[int, T]
 class IntegerStep:
     """A node as an operation on integers.
 
-    A ``sum`` adds products, whose sum is shifted to the right by `after`, and then terms. The
+    A ``sum`` adds products, whose sum is shifted to the right by `sum_shift`, and then terms. The
     operands are the two factors of each product and then the terms, shifted to the right by
-    `before`. All are rounded to nearest, but for the `down` of these shifts: the numbers of
-    operands, and `AFTER`."""
+    `operand_shifts`. All are rounded to nearest, but for the `floored` of these shifts: the numbers
+    of operands, and `SUM_SHIFT`."""
 
     row: int
     op: str
     operands: tuple[int, ...] = ()
-    before: tuple[int, ...] = ()
+    operand_shifts: tuple[int, ...] = ()
     signs: tuple[int, ...] = ()
     """The signs of the products, then of the terms. Products with the sign 1 are first."""
-    after: int = 0
-    down: frozenset[int] = frozenset()
+    sum_shift: int = 0
+    floored: frozenset[int] = frozenset()
     number: int = 0
     """The integer of a constant."""
 
@@ -140,10 +148,10 @@ class IntegerStep:
         """The number of operands that are factors."""
         return 2 * (len(self.operands) - len(self.signs))
 
-    def before_of(self) -> list[tuple[int, int, bool]]:
+    def shifted_operands(self) -> list[tuple[int, int, bool]]:
         """Each operand with its shift and whether it is rounded down."""
-        pairs = zip(self.operands, self.before, strict=True)
-        return [(row, shift, k in self.down) for k, (row, shift) in enumerate(pairs)]
+        pairs = zip(self.operands, self.operand_shifts, strict=True)
+        return [(row, shift, k in self.floored) for k, (row, shift) in enumerate(pairs)]
 
     def addends(self, values: Sequence[T]) -> tuple[list[Signed[tuple[T, T]]], list[Signed[T]]]:
         """The factors of the products and the terms, from what the operands are."""
@@ -163,13 +171,13 @@ def angle_integer(number: float, kind: FixedType) -> int:
     return round((turns % 1.0) * 2.0**kind.bits) << (TURN_BITS - kind.bits)
 
 
-def entries(program: Program) -> Iterator[tuple[str, int]]:
+def input_entries(program: Program) -> Iterator[tuple[str, int]]:
     """The entries of inputs that a program reads."""
     for i in live_nodes(program):
         if program.nodes[i].op == "input":
             yield program.nodes[i].a, program.nodes[i].b
 
 
-def rounded(x: Any, shift: int, down: bool = False) -> Any:
+def shifted_right(x: Any, shift: int, floored: bool = False) -> Any:
     """Integers divided by a power of two and rounded, down or to nearest with halves up."""
-    return x >> shift if down or not shift else (x + (1 << (shift - 1))) >> shift
+    return x >> shift if floored or not shift else (x + (1 << (shift - 1))) >> shift

@@ -12,10 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from symgen.certified.boxes import EnclosedPart, branch_and_bound, on_whole_domain
-from symgen.certified.domain import Domain, Interval
+from symgen.certified.boxes import EnclosedSubprogram, branch_and_bound, enclose_on_domain
+from symgen.certified.domain import Domain, Interval, evaluated_outputs, random_inputs
 from symgen.certified.enclosures import EXACT
-from symgen.certified.search import random_inputs, results
 from symgen.compiler.evaluate import Rows, levels, values_of
 from symgen.compiler.program import Program, Ref
 from symgen.errors import OptionError
@@ -26,14 +25,14 @@ from symgen.tracing.trace import trace
 
 COEFFICIENTS: Final = ("mass_matrix", "christoffel_symbols", "gravity")
 
-SLACK: Final = 1e-9
+RELATIVE_SLACK: Final = 1e-9
 """Part of the largest terms by which a range is widened. The constants of the functions, which are
 regrouped in different ways, differ by rounding in double precision, some 1e-15."""
 
-STATES: Final = 16
+CHECKED_STATES: Final = 16
 """Random states in which the sum of terms has to be what the function computes."""
 
-SIGNED: Final = 8
+MAX_SIGN_COMBINATIONS: Final = 8
 """Velocities whose signs are tried in all combinations."""
 
 
@@ -43,13 +42,13 @@ class ForceTerms:
     factors among `_factors`, which has those of `size` coordinates."""
 
     refs: Sequence[Ref]
-    places: Rows
+    factor_indices: Rows
     size: int
 
     def sum(self, values: Numbers, factors: Numbers) -> Numbers:
         """The force from the values of the coefficients (terms x states) and all factors."""
         signs = np.array([[-1.0 if ref.negative else 1.0] for ref in self.refs])
-        total: Numbers = (signs * values * factors[self.places]).sum(axis=0)
+        total: Numbers = (signs * values * factors[self.factor_indices]).sum(axis=0)
         return total
 
     def bounds(self, lower: Numbers, upper: Numbers, largest: Numbers) -> Numbers:
@@ -58,30 +57,37 @@ class ForceTerms:
         factor 1. What a product of two velocities contributes is largest at the ends of their
         ranges: the signs there of some velocities are tried in all combinations."""
         i, j = np.triu_indices(self.size)
-        pair = self.places - self.size
-        gravity = self.places == len(largest) - 1
+        pair = self.factor_indices - self.size
+        gravity = self.factor_indices == len(largest) - 1
         velocities = (pair >= 0) & ~gravity
         first, second = (x[np.where(velocities, pair, 0)] for x in (i, j))
         square = velocities & (first == second)
         negative = np.array([[ref.negative] for ref in self.refs])
-        both = np.stack([np.where(negative, upper, -lower), np.where(negative, -lower, upper)])
-        both *= largest[self.places]
-        sizes = both.max(axis=0)
-        slack: Numbers = SLACK * np.abs(sizes).sum(axis=0)
-        used = np.select([square[:, None], gravity[:, None]], [np.maximum(both, 0.0), both], sizes)
-        mixed = np.flatnonzero(velocities & ~square)
-        weights = np.bincount(first[mixed], sizes[mixed].sum(axis=1), self.size)
-        weights += np.bincount(second[mixed], sizes[mixed].sum(axis=1), self.size)
-        tried = np.argsort(-weights, kind="stable")[:SIGNED]
-        mixed = mixed[np.isin(first[mixed], tried) & np.isin(second[mixed], tried)]
-        signs = np.ones((2 ** max(len(tried) - 1, 0), self.size))
-        for k, coordinate in enumerate(tried[1:]):
+        extremes = np.stack([np.where(negative, upper, -lower), np.where(negative, -lower, upper)])
+        extremes *= largest[self.factor_indices]
+        magnitudes = extremes.max(axis=0)
+        slack: Numbers = RELATIVE_SLACK * np.abs(magnitudes).sum(axis=0)
+        contributions = np.select(
+            [square[:, None], gravity[:, None]], [np.maximum(extremes, 0.0), extremes], magnitudes
+        )
+        cross_terms = np.flatnonzero(velocities & ~square)
+        weights = np.bincount(first[cross_terms], magnitudes[cross_terms].sum(axis=1), self.size)
+        weights += np.bincount(second[cross_terms], magnitudes[cross_terms].sum(axis=1), self.size)
+        sign_coordinates = np.argsort(-weights, kind="stable")[:MAX_SIGN_COMBINATIONS]
+        cross_terms = cross_terms[
+            np.isin(first[cross_terms], sign_coordinates)
+            & np.isin(second[cross_terms], sign_coordinates)
+        ]
+        signs = np.ones((2 ** max(len(sign_coordinates) - 1, 0), self.size))
+        for k, coordinate in enumerate(sign_coordinates[1:]):
             signs[:, coordinate] = 1.0 - 2.0 * (np.arange(len(signs)) >> k & 1)
-        middle = 0.5 * both[:, mixed].sum(axis=0)
-        used[:, mixed] = middle
-        sides = (signs[:, first[mixed]] * signs[:, second[mixed]]) @ (both[1, mixed] - middle)
-        total: Numbers = used.sum(axis=1) + slack
-        total += np.stack([-sides.min(axis=0), sides.max(axis=0)])
+        middle = 0.5 * extremes[:, cross_terms].sum(axis=0)
+        contributions[:, cross_terms] = middle
+        deviations = (signs[:, first[cross_terms]] * signs[:, second[cross_terms]]) @ (
+            extremes[1, cross_terms] - middle
+        )
+        total: Numbers = contributions.sum(axis=1) + slack
+        total += np.stack([-deviations.min(axis=0), deviations.max(axis=0)])
         return total
 
 
@@ -99,35 +105,42 @@ def force_ranges(function: Function, domain: Domain, boxes: int) -> list[Interva
     if shapes != [(len(read.get("qd", ())),)] or not read.keys() <= {"q", "qd", "qdd"}:
         return []
     robot = next(iter(function.regroups.values())).robot
-    wanted = FunctionRequest("coefficients", tuple(map(find_quantity, COEFFICIENTS)))
+    request = FunctionRequest("coefficients", tuple(map(find_quantity, COEFFICIENTS)))
     try:
-        program = trace(robot, wanted).program
+        program = trace(robot, request).program
     except OptionError:  # a robot without these quantities
         return []
     forces = _forces(program, domain)
-    if not _agree(function.program, program, forces, domain):
+    if not _sums_match(function.program, program, forces, domain):
         return []
-    none = [(0.0, 0.0)] * len(forces)
+    points = [(0.0, 0.0)] * len(forces)
     rates, accelerations = (
-        np.array([[max(-a, b)] for a, b in read.get(name, none)]) for name in ("qd", "qdd")
+        np.array([[max(-a, b)] for a, b in read.get(name, points)]) for name in ("qd", "qdd")
     )
-    largest, share = _factors(rates, accelerations), max(boxes // max(len(forces), 1), 1)
+    largest, boxes_per_force = _factors(rates, accelerations), max(boxes // max(len(forces), 1), 1)
     positions = Domain({"q": read["q"]})
-    whole = on_whole_domain(program, positions, EXACT)
+    on_domain = enclose_on_domain(program, positions, EXACT)
     ranges = list[Interval]()
     for force in forces:
         if not force.refs:
             ranges.append((0.0, 0.0))
             continue
-        part = EnclosedPart(program, [ref.node for ref in force.refs], positions, EXACT, whole)
+        subprogram = EnclosedSubprogram(
+            program, [ref.node for ref in force.refs], positions, EXACT, on_domain
+        )
 
         def evaluate(
-            low: Numbers, high: Numbers, force: ForceTerms = force, part: EnclosedPart = part
+            low: Numbers,
+            high: Numbers,
+            force: ForceTerms = force,
+            subprogram: EnclosedSubprogram = subprogram,
         ) -> Numbers:
-            found = part.on(low, high)[part.rows]
-            return force.bounds(found.lower, found.upper, largest)
+            enclosure = subprogram.enclose(low, high)[subprogram.rows]
+            return force.bounds(enclosure.lower, enclosure.upper, largest)
 
-        lower, upper = branch_and_bound(evaluate, part.ranges, share, objectives=2).tolist()
+        lower, upper = branch_and_bound(
+            evaluate, subprogram.ranges, boxes_per_force, objectives=2
+        ).tolist()
         ranges.append((-lower, upper))
     return ranges
 
@@ -141,23 +154,23 @@ def _forces(program: Program, domain: Domain) -> list[ForceTerms]:
         refs = [*mass[n * k : n * (k + 1)], *symbols[pairs * k : pairs * (k + 1)], gravity[k]]
         if "qdd" not in domain.ranges:
             refs[:n] = [None] * n
-        places = np.array([t for t, ref in enumerate(refs) if ref is not None], np.intp)
-        forces.append(ForceTerms([ref for ref in refs if ref is not None], places, n))
+        factor_indices = np.array([t for t, ref in enumerate(refs) if ref is not None], np.intp)
+        forces.append(ForceTerms([ref for ref in refs if ref is not None], factor_indices, n))
     return forces
 
 
-def _agree(
+def _sums_match(
     program: Program, coefficients: Program, forces: Sequence[ForceTerms], domain: Domain
 ) -> bool:
     """Whether the sums of terms are what a program computes, in random states."""
-    states = random_inputs(domain, STATES, np.random.default_rng(0))
-    at, values = levels(coefficients), values_of(coefficients, {"q": states["q"]}, "double")
+    states = random_inputs(domain, CHECKED_STATES, np.random.default_rng(0))
+    ordered, values = levels(coefficients), values_of(coefficients, {"q": states["q"]}, "double")
     factors = _factors(states["qd"], states.get("qdd", np.zeros_like(states["qd"])))
     sums = [
-        force.sum(values[at.row[[ref.node for ref in force.refs]]], factors)
+        force.sum(values[ordered.row[[ref.node for ref in force.refs]]], factors)
         for force, ref in zip(forces, program.outputs[0].refs, strict=True)
         if ref is not None
     ]
-    computed = results(program, states, "double")
-    off = np.abs(np.array(sums) - computed).max(axis=1)
-    return bool((off <= SLACK * np.abs(computed).max(axis=1)).all())
+    computed = evaluated_outputs(program, states, "double")
+    differences = np.abs(np.array(sums) - computed).max(axis=1)
+    return bool((differences <= RELATIVE_SLACK * np.abs(computed).max(axis=1)).all())

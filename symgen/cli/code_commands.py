@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symgen import output
-from symgen.certified.options import CertifyOptions
+from symgen.certified.certificate import CertifyOptions
 from symgen.cli.help import command, option
 from symgen.cli.options import (
     FILE,

@@ -10,7 +10,7 @@ import click
 
 from symgen import output
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.certified.options import CertifyOptions
+from symgen.certified.certificate import CertifyOptions
 from symgen.cli.completion import naming
 from symgen.cli.help import command, option
 from symgen.cli.options import FILE, JSON, ROBOT, VERBOSE, path_option, with_options

@@ -1,16 +1,176 @@
-"""What is examined of generated C: claims, and the programs that show or refute them."""
+"""What is examined of generated C: the files, the running of programs on them, and claims with the
+programs that show or refute them."""
 
+import os
+import random
 import re
+import shutil
+import subprocess
 from collections import Counter
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from symgen.certified.certificate import rounded_up
-from symgen.evidence.material import Examination, Examine, Material, Outcome
-from symgen.evidence.mutation import mutants
-from symgen.evidence.targets import stack_and_code
 from symgen.languages.certified_bounds import certificates
+from symgen.languages.module import Module
+from symgen.proof.state_generation import SELF_TEST_CHANGES
 from symgen.render import documentation
+
+TIMEOUT: Final = 600.0
+"""Seconds after which a program is ended."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an examination has found: whether the claim holds (None where it was not examined), in
+    one sentence, a table of details and the output of the programs."""
+
+    holds: bool | None
+    summary: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[object]] = ()
+    output: str = ""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """The exit status and the output of a program, without the path of its folder."""
+
+    status: int
+    output: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """A copy of the files of a module."""
+
+    module: Module
+    folder: Path
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """The C files in alphabetical order."""
+        return sorted(path.name for path in self.folder.glob(f"{self.module.name}*.c"))
+
+    @cached_property
+    def own(self) -> list[str]:
+        """The C files that become part of firmware: all but the self-test."""
+        return [name for name in self.sources if not name.endswith("_selftest.c")]
+
+    def run(self, *command: str) -> Ran:
+        """Run a program in the folder."""
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="backslashreplace",
+                env={**os.environ, "PWD": str(self.folder), "LC_ALL": "C"},
+                timeout=TIMEOUT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Ran(1, f"{command[0]} was ended after {TIMEOUT:g} s\n")
+        output = done.stdout.replace(f"{self.folder}/", "").replace(str(self.folder), ".")
+        return Ran(done.returncode, re.sub(r"/tmp/\S+?\.(o|s)\b", r"temporary.\1", output))
+
+
+Examine = Callable[[Material], Outcome]
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A claim about the code, the programs that an examination of it needs, and what runs it."""
+
+    name: str
+    claim: str
+    tools: tuple[str, ...]
+    examine: Examine
+
+    def verdict(self, material: Material) -> Outcome:
+        """The verdict; that it was not examined where a program is not installed."""
+        absent = [tool for tool in self.tools if shutil.which(tool) is None]
+        if absent:
+            return Outcome(None, f"not run: {' and '.join(absent)} not installed")
+        return self.examine(material)
+
+
+MUTANTS: Final = 60
+"""Faults that are drawn at random from all possible ones."""
+
+LEAST: Final = 0.95
+"""Part of the faults that must be detected. Some change no result by more than its error bound."""
+
+SWAPPED: Final = {" + ": " - ", " - ": " + ", " * ": " + "}
+NUMBER: Final = re.compile(r"(?<![\w.])\d+\.\d*(?:e[+-]?\d+)?(?=f?\b)")
+STATEMENT: Final = re.compile(r"^ +[\w *]+(?:\[[\w *+]+\])? += [^{\[]*;$")
+"""An assignment of one result, without indices in its terms."""
+
+
+class Mutant(NamedTuple):
+    """A fault: the file, the line (from 0), what stands there and what takes its place."""
+
+    file: str
+    line: int
+    kind: str
+    text: str
+
+
+def mutants(material: Material) -> Outcome:
+    """The self-test detects faults that are put into the code."""
+    every = [m for name in material.own for m in _possible(material, name)]
+    chosen = random.Random(material.module.name).sample(every, min(MUTANTS, len(every)))
+    flags = ("-std=c99", "-O1", f"-D{material.module.name.upper()}_NO_VECTORS")
+    material.run("gcc", *flags, "-c", *material.sources)
+    objects = [f"{name.removesuffix('.c')}.o" for name in material.sources]
+    rows, detected = list[tuple[str, str, str]](), 0
+    changed = SELF_TEST_CHANGES[material.module.arithmetic[0]]
+    for mutant in sorted(chosen):
+        path = material.folder / mutant.file
+        lines = (right := path.read_text(encoding="utf-8")).split("\n")
+        lines[mutant.line] = mutant.text
+        path.write_text("\n".join(lines), encoding="utf-8")
+        built = material.run("gcc", *flags, "-c", mutant.file, "-o", "mutant.o")
+        path.write_text(right, encoding="utf-8")
+        others = [name for name in objects if name != f"{mutant.file.removesuffix('.c')}.o"]
+        linked = material.run("gcc", "mutant.o", *others, "-o", "mutant", "-lm")
+        if built.status or linked.status or material.run("./mutant").status:
+            detected += 1
+        else:
+            rows.append((f"{mutant.file}:{mutant.line + 1}", mutant.kind, mutant.text.strip()))
+    return Outcome(
+        bool(chosen) and detected >= LEAST * len(chosen),
+        f"{detected} of {len(chosen)} faults detected, of {len(every)} possible ones: another "
+        f"operation, or a constant changed by {changed:g} of it; the others are listed",
+        ("line", "fault", "statement with the fault"),
+        rows,
+    )
+
+
+def _possible(material: Material, name: str) -> Iterator[Mutant]:
+    """The faults that a file can have."""
+    change = 1.0 + SELF_TEST_CHANGES[material.module.arithmetic[0]]
+    lines = (material.folder / name).read_text(encoding="utf-8").split("\n")
+    for k, line in enumerate(lines):
+        if not STATEMENT.match(line):
+            continue
+        start = line.index(" = ")
+        for old, new in SWAPPED.items():
+            for found in re.compile(re.escape(old)).finditer(line, start):
+                text = line[: found.start()] + new + line[found.end() :]
+                yield Mutant(name, k, f"{old.strip()} became {new.strip()}", text)
+        for found in NUMBER.finditer(line, start):
+            number = float(found[0])
+            if number:
+                text = f"{line[: found.start()]}{number * change!r}{line[found.end() :]}"
+                yield Mutant(name, k, f"{found[0]} became {number * change!r}", text)
+
 
 STRICT: Final = (
     *("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Wfloat-conversion"),
@@ -218,6 +378,3 @@ def memory(material: Material) -> Outcome:
         rows,
         ran.output,
     )
-
-
-examination("Stack, code and instructions")(stack_and_code)

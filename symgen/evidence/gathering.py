@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from symgen.errors import OptionError
-from symgen.evidence.examinations import EXAMINATIONS
-from symgen.evidence.material import Examination, Material, Outcome
+from symgen.evidence.examinations import EXAMINATIONS, Examination, Material, Outcome, examination
+from symgen.evidence.targets import stack_and_code
 from symgen.jobs.manifest import NAME, contained, digest_of
 from symgen.jobs.manifest_reader import read
 from symgen.languages.c.options import COptions
@@ -26,6 +26,8 @@ DATA: Final = "evidence.json"
 """The file of the data, which tells a folder of evidence from others."""
 
 WORDS: Final = {True: "holds", False: "does not hold", None: "not run"}
+
+examination("Stack, code and instructions")(stack_and_code)
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,12 @@ def gathered(folder: Path, progress: Callable[[str], None] = lambda step: None) 
     c = {n: data for n, data in contents.items() if n.endswith((".c", ".h")) and "/" not in n}
     own = hashlib.sha256((folder / NAME).read_bytes()).hexdigest()
     verdicts = []
-    for examination in EXAMINATIONS:
-        progress(examination.name)
+    for e in EXAMINATIONS:
+        progress(e.name)
         with workspace() as copy:
             for name, data in c.items():
                 (copy / name).write_bytes(data)
-            verdicts.append((examination, examination.verdict(Material(module, copy))))
+            verdicts.append((e, e.verdict(Material(module, copy))))
     return Evidence(module, {NAME: own} | hashes, verdicts)
 
 
@@ -86,9 +88,9 @@ def files(evidence: Evidence) -> Iterator[tuple[str, str]]:
     }
     yield DATA, json.dumps(data, indent=1) + "\n"
     outputs = {e.name: artefact(e) for e, verdict in evidence.verdicts if verdict.output}
-    for examination, verdict in evidence.verdicts:
-        if examination.name in outputs:
-            yield outputs[examination.name], verdict.output
+    for e, verdict in evidence.verdicts:
+        if e.name in outputs:
+            yield outputs[e.name], verdict.output
     yield (
         "index.html",
         render(
@@ -102,7 +104,7 @@ def files(evidence: Evidence) -> Iterator[tuple[str, str]]:
     )
 
 
-def artefact(examination: Examination) -> str:
+def artefact(e: Examination) -> str:
     """The file of the output of an examination."""
-    letters = "".join(x if x.isalnum() else "-" for x in examination.name.lower())
+    letters = "".join(x if x.isalnum() else "-" for x in e.name.lower())
     return "-".join(filter(None, letters.split("-"))) + ".txt"

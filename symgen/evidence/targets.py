@@ -4,7 +4,7 @@ import re
 import shutil
 from typing import Any, Final
 
-from symgen.evidence.material import Material, Outcome
+from symgen.evidence.examinations import Material, Outcome
 from symgen.languages.c.backend import functions
 from symgen.languages.c.options import ARM, TARGETS, Target
 from symgen.languages.c.printed_function import CFunction

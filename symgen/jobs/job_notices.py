@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from symgen.certified.domain import checked_limits, domain
-from symgen.certified.options import CertifyOptions
-from symgen.certified.search import largest_results
+from symgen.certified.certificate import CertifyOptions
+from symgen.certified.domain import domain, search_largest_outputs, validated_limits
 from symgen.compiler.parallel import parallel_map
 from symgen.errors import Notice, SourceLocation, SymgenError
 from symgen.jobs.job import Job
@@ -156,9 +155,9 @@ def _effort_notices(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[N
     options, model = job[CertifyOptions], module.robot.model
     options.check_requested(module.arithmetic[0])
     for function in (f for f in module.functions if options.certify and f.name == FORCES):
-        limits = checked_limits(model, options.certify_limits)
+        limits = validated_limits(model, options.certify_limits)
         ranges = domain(model, function.program, limits, function.name)
-        found = iter(largest_results(function.program, ranges, SEARCHED_STATES))
+        found = iter(search_largest_outputs(function.program, ranges, SEARCHED_STATES))
         exceeded = []
         for name, ref in zip(model.joint_names, function.program.outputs[0].refs, strict=True):
             largest, effort = 0.0 if ref is None else next(found), model.limits[name].effort

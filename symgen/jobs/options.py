@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Final
 
-from symgen.certified.options import CertifyOptions
+from symgen.certified.certificate import CertifyOptions
 from symgen.languages import DEFAULT, LANGUAGES
 from symgen.languages.c.options import Release
 from symgen.options import Option, group, option, rows

@@ -6,12 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from symgen.certified.certificate import Certificate, CertifiedOutput, rounded_up
-from symgen.certified.domain import checked_limits
+from symgen.certified.certificate import Certificate, CertifiedOutput, CertifyOptions, rounded_up
+from symgen.certified.domain import validated_limits
 from symgen.certified.enclosures import Arithmetic
 from symgen.certified.fixed_functions import FixedFunction, fixed_functions
 from symgen.certified.fixed_types import FIXED, FixedType
-from symgen.certified.options import CertifyOptions
 from symgen.compiler.evaluate import evaluate_batch
 from symgen.compiler.program import LoopProgram
 from symgen.languages.describe import FunctionDescription
@@ -52,7 +51,7 @@ def certificates(module: Module) -> Mapping[str, Certificate]:
 def fixed_point(module: Module) -> Mapping[str, FixedFunction]:
     """The functions in fixed point by name. Raises OptionError."""
     options, model = module[CertifyOptions], module.robot.model
-    limits = checked_limits(model, options.certify_limits)
+    limits = validated_limits(model, options.certify_limits)
     kind = FixedType.of(module.arithmetic[0], module.options["target"])
     boxes = max(options.certify_boxes // BOXES_SHARE, 1)
     return fixed_functions(model, module.functions, limits, kind, boxes)

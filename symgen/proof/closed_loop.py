@@ -126,7 +126,7 @@ def _start(
     how = row.start.get(name)
     if isinstance(how, str):
         return [*gains[how]]
-    return [number(x) for x in row.beginning(name, size)]
+    return [number(x) for x in row.initial_values(name, size)]
 
 
 def recordable(row: ControllerType, function: Function) -> bool:

@@ -104,7 +104,7 @@ class Controller:
         how = self.row.start.get(name)
         if isinstance(how, str):
             return self.gains[how].copy()
-        return np.array(self.row.beginning(name, self._sizes[name]))
+        return np.array(self.row.initial_values(name, self._sizes[name]))
 
     def step(self, **measured: Any) -> AnyArray:
         """Compute one step; returns the joint forces to apply, or the estimate of an observer.

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.algorithms.factors import coupled_mass_matrix
+from symgen.algorithms.composite import coupled_mass_matrix
 from symgen.algorithms.registry import INPUTS, Quantity
 from symgen.compiler.passes import counts
 from symgen.compiler.program import LoopProgram

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
+from symgen.algorithms.composite import coupled_mass_matrix
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel

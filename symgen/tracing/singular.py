@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.algorithms.factors import coupled_mass_matrix
+from symgen.algorithms.composite import coupled_mass_matrix
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel

@@ -11,7 +11,11 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from symgen.algorithms.fluids import FORMULATIONS, PARTS, WITHOUT_FORCES
+from symgen.algorithms.fluids import (
+    ALGORITHMS_WITH_FLUIDS,
+    INDEPENDENT_OF_FORCES,
+    QUANTITIES_WITH_FLUIDS,
+)
 from symgen.algorithms.registry import INPUTS, Formulation, Quantity
 from symgen.compiler.dump import dump
 from symgen.compiler.objective import Objective
@@ -235,7 +239,7 @@ def with_fluids(
     if layout.fluids and layout.coupling.loops:
         raise OptionError("--fluid: robots with closed loops are not supported; cut the loops")
     titles = ((f, f.name.partition("/")[0]) for f in named)
-    known = FORMULATIONS | WITHOUT_FORCES | PARTS
+    known = ALGORITHMS_WITH_FLUIDS | INDEPENDENT_OF_FORCES | QUANTITIES_WITH_FLUIDS
     fit = [f for f, title in titles if {title, f"{title}:{q.name.partition(':')[0]}"} & known]
     if layout.fluids and not fit:
         raise OptionError(

@@ -12,8 +12,7 @@ import symgen
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.mechanics.coupling import coupling_of
 from symgen.numbers.scalar import plain
-from symgen.proof.laws import LawEvaluator
-from symgen.proof.laws.law_registry import LAWS
+from symgen.proof.laws import LAWS, LawEvaluator
 from symgen.proof.state_generation import with_random_unit_quaternions
 from tests.support.loops import engine, five_bar, four_bar
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symgen.algorithms.composite import mass_matrix
-from symgen.algorithms.factors import factors, factors_by_pairs
+from symgen.algorithms.composite import factorize, factorize_in_pairs, mass_matrix
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Program, Value
@@ -17,7 +16,7 @@ from symgen.reading.assemble import load
 from symgen.tracing.robot import ParametricModel
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
-WAYS = {"one by one": factors, "by pairs": factors_by_pairs}
+WAYS = {"one by one": factorize, "by pairs": factorize_in_pairs}
 
 
 def matrix(name: str):
@@ -61,7 +60,7 @@ def test_inverse_and_solution_are_exact(name, way):
 def test_pairs_halve_the_divisions():
     layout, entries = matrix("panda.urdf")
     one, two = (counts(traced(layout, entries, way)).div for way in WAYS.values())
-    blocks = factors_by_pairs(layout, entries).blocks
+    blocks = factorize_in_pairs(layout, entries).blocks
     assert sorted(i for block in blocks for i in block) == list(range(1, layout.size + 1))
     assert two < 0.7 * one and two == len(blocks)
 
@@ -70,7 +69,7 @@ def test_pairs_halve_the_divisions():
 def test_a_pair_is_positive_only_with_its_first_entry(sign):
     """The determinant of minus a positive definite matrix is positive, too."""
     layout, entries = matrix("ur5.urdf")
-    p = traced(layout, entries, factors_by_pairs)
+    p = traced(layout, entries, factorize_in_pairs)
     found = pivots(p)
     p.output("pivots", (len(found),), [Value(p, *ref) for ref in found])
     checked = numbers(p, entries, [Fraction(1)] * 6, sign)["pivots"]

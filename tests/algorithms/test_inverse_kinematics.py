@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.algorithms.inverse_kinematics import DAMPING, LEAST_DAMPING
+from symgen.algorithms.inverse_kinematics import DAMPING, MIN_DAMPING
 from symgen.compiler.evaluate import evaluate
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace
@@ -56,7 +56,7 @@ def test_a_step_is_the_least_squares_solution(name):
     rotation = pin.log3(off)
     angle = np.linalg.norm(rotation)
     error = np.r_[x["p_ref"] - pose.translation, rotation * (2 * np.sin(angle / 2) / angle)]
-    damping = np.sqrt(DAMPING * ((weights * error) ** 2).sum() + LEAST_DAMPING)
+    damping = np.sqrt(DAMPING * ((weights * error) ** 2).sum() + MIN_DAMPING)
     posture = gain * pin.difference(model, x["q"], x["q_ref"])
     posture[~np.any(jacobian, axis=0)] = 0.0
     rows = np.vstack([weights[:, None] * jacobian, damping * np.eye(model.nv)])

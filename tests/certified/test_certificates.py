@@ -11,17 +11,22 @@ import pytest
 
 import symgen
 from symgen.certified.certificate import certify
-from symgen.certified.domain import checked_limits, domain
+from symgen.certified.domain import (
+    domain,
+    evaluated_outputs,
+    random_inputs,
+    search_largest_outputs,
+    validated_limits,
+)
 from symgen.certified.enclosures import (
     RULES,
     Arithmetic,
     Enclosure,
     enclosures,
-    enclosures_by_lengths,
+    enclosures_by_norms,
 )
-from symgen.certified.lengths import ErrorLengths, Lengths
-from symgen.certified.search import largest_results, random_inputs, results
-from symgen.certified.vectors import vector_of, vectors
+from symgen.certified.program_structures import vector_of, vectors
+from symgen.certified.vector_norms import ErrorNorms, VectorNorms
 from symgen.compiler.evaluate import levels, values_of
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
@@ -43,7 +48,7 @@ def certified(robot, quantity, scalar="float", boxes=BOXES):
     """A traced function, its domain and its certificate."""
     made = symgen.Robot(robot_file(robot))
     function = made.trace(quantity)
-    found = domain(made.model, function.program, checked_limits(made.model, LIMITS), quantity)
+    found = domain(made.model, function.program, validated_limits(made.model, LIMITS), quantity)
     return function, found, certify(function, found, Arithmetic(scalar, "inline"), boxes)
 
 
@@ -61,7 +66,9 @@ def entries(function, certificate, name):
 
 def check_states(function, certificate, inputs, scalar):
     """No result is outside of its range, and no rounding error above its bound."""
-    exact, computed = (results(function.program, inputs, kind) for kind in ("double", scalar))
+    exact, computed = (
+        evaluated_outputs(function.program, inputs, kind) for kind in ("double", scalar)
+    )
     lower, upper, error = (
         entries(function, certificate, name) for name in ("lower", "upper", "error")
     )
@@ -96,7 +103,7 @@ def test_forces_of_controllers_are_within_their_limits(controller, scalar):
     gains = {"k_p": 100.0, "k_d": 20.0, "k_i": 5.0, "h": 0.01, "e_int": 1.0, "limit": 50.0}
     read = {name for name, _ in function.program.inputs}
     limits = [*LIMITS, *((name, x) for name, x in gains.items() if name in read)]
-    found = domain(robot.model, function.program, checked_limits(robot.model, limits), controller)
+    found = domain(robot.model, function.program, validated_limits(robot.model, limits), controller)
     certificate = certify(function, found, Arithmetic(scalar, "inline"), 64)
     force = certificate.outputs[0]
     assert max(force.magnitude) <= 50.0
@@ -122,21 +129,23 @@ def test_bounds_are_tight(robot, size, factor):
     """The ranges are at most 2.5 times what coordinate ascent reaches, and the error bounds at most
     25 times the largest error of random states."""
     function, found, certificate = certified(robot, "inverse_dynamics", boxes=16384)
-    reached = largest_results(function.program, found, 20_000)
+    reached = search_largest_outputs(function.program, found, 20_000)
     ranges = np.maximum(
         -entries(function, certificate, "lower"), entries(function, certificate, "upper")
     )
     assert (reached <= ranges[:, 0] * (1 + 1e-12)).all()
     assert (ranges[:, 0] <= size * reached).all()
     inputs = random_inputs(found, 50_000, np.random.default_rng(4))
-    exact, computed = (results(function.program, inputs, kind) for kind in ("double", "float"))
+    exact, computed = (
+        evaluated_outputs(function.program, inputs, kind) for kind in ("double", "float")
+    )
     seen = np.abs(computed - exact).max(axis=1)
     assert (entries(function, certificate, "error")[:, 0] <= factor * seen).all()
 
 
 @pytest.mark.parametrize("width", [0.05, 3.0])
 @pytest.mark.parametrize("scalar", ["float", "double"])
-@pytest.mark.parametrize("make", [enclosures, enclosures_by_lengths])
+@pytest.mark.parametrize("make", [enclosures, enclosures_by_norms])
 def test_each_node_is_enclosed(make, scalar, width):
     """Every intermediate result, with mpmath's exact value as the independent reference."""
     robot = symgen.Robot(robot_file("ur5"))
@@ -177,7 +186,7 @@ def test_rotations_in_a_chain_keep_the_length_of_a_vector():
         x, y, z = y, z, x
     program.output("v", (3,), [x, y, z])
     box = {"q": (np.full((6, 1), -1.0), np.full((6, 1), 1.0))}
-    found = enclosures_by_lengths(program, box, Arithmetic("float", "inline"))
+    found = enclosures_by_norms(program, box, Arithmetic("float", "inline"))
     longest = np.hypot(1.0, 0.5) + 0.5
     rows = levels(program).of(program.outputs[0].refs)[1]
     assert (found.magnitude[rows] <= longest).all()
@@ -200,7 +209,7 @@ def test_errors_of_both_sines_of_a_rotated_component_are_bounded(errors):
     sizes, off, own = (np.full((len(found.ops), 1), value) for value in (1.0, 0.0, 0.0))
     for op, row, error in zip(("cos", "sin"), rows, errors, strict=True):
         off[found.ops.index(op)] = off[row] = error
-    (length,) = ErrorLengths(Lengths(found, sizes), off, own, (0.0, 0.0)).of(vector_of(*rows))
+    (length,) = ErrorNorms(VectorNorms(found, sizes), off, own, (0.0, 0.0)).norm(vector_of(*rows))
     assert np.hypot(*errors) <= length <= 1.001 * np.hypot(*errors)
 
 
@@ -254,7 +263,7 @@ def test_an_angle_of_many_turns_has_the_bounds_of_one():
     function = robot.trace("gravity")
     bounds = []
     for turns in (1.0, 20.0):
-        limits = checked_limits(
+        limits = validated_limits(
             robot.model, [(f"{j}.position", 3.15 * turns) for j in robot.velocities]
         )
         found = domain(robot.model, function.program, limits, "gravity")

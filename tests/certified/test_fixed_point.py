@@ -11,12 +11,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from symgen.certified.domain import evaluated_outputs
+from symgen.certified.fixed_evaluation import APPROXIMATION_ERROR, COSINE, SINE, fixed_sines, run
 from symgen.certified.fixed_functions import is_angle
 from symgen.certified.fixed_point import FixedProgram
-from symgen.certified.fixed_run import run
-from symgen.certified.fixed_sines import APPROXIMATION, COSINE, SINE, fixed_sines
-from symgen.certified.fixed_types import AFTER, FIXED, LARGEST, finest_shift
-from symgen.certified.search import results
+from symgen.certified.fixed_types import FIXED, MAX_INTEGER, SUM_SHIFT, finest_shift
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
@@ -70,7 +69,7 @@ def test_polynomials_are_as_near_to_the_functions_as_stated(scalar):
             )
             for x in map(mpmath.mpf, z[::40])
         ]
-        assert max(off) <= APPROXIMATION[scalar]
+        assert max(off) <= APPROXIMATION_ERROR[scalar]
 
 
 def test_products_of_three_16_bit_products(tmp_path):
@@ -98,7 +97,7 @@ def check_states(made, tmp_path):
     )
     for f, function in zip(fixed_codes(made), made.functions, strict=True):
         found = call(f, states)
-        exact = results(function.program, real, "double")
+        exact = evaluated_outputs(function.program, real, "double")
         (name,) = found
         assert (found[name] == wanted[f.d.name][name]).all()
         off = np.abs(found[name] * 2.0 ** -f.fixed.outputs[name] - exact)
@@ -164,7 +163,7 @@ def test_random_programs_are_within_their_bounds_in_exact_arithmetic(scalar):
         shift = finest_shift(1.0, kind.largest)
         fixed = FixedProgram(program, kind, sizes, {"x": shift}, {"y": 8})
         errors = fixed.errors(exact).max(axis=1)
-        fixed = replace(fixed, down=fixed.rounded_down(errors, 0.3))
+        fixed = replace(fixed, floored=fixed.choose_floored(errors, 0.3))
         bound = fixed.output_errors(fixed.errors(exact).max(axis=1))["y"]
         x = np.array([[rng.choice((-1, 1, rng.uniform(-1, 1))) * 2**shift for _ in range(40)]
                       for _ in range(3)]).astype(np.int64)  # fmt: skip
@@ -193,9 +192,11 @@ def test_no_value_overflows_and_terms_are_only_shifted_to_the_right():
             fixed = one.fixed
             rows = [k for k in range(len(fixed.magnitudes)) if k not in fixed.angle_rows]
             sizes = fixed.magnitudes[rows] * np.exp2(np.array(fixed.shifts)[rows])
-            assert sizes.max() <= LARGEST
-            assert all(min((*step.before, step.after), default=0) >= 0 for step in fixed.steps)
-            assert all(AFTER in s.down or s.after <= 62 for s in fixed.steps)
+            assert sizes.max() <= MAX_INTEGER
+            assert all(
+                min((*step.operand_shifts, step.sum_shift), default=0) >= 0 for step in fixed.steps
+            )
+            assert all(SUM_SHIFT in s.floored or s.sum_shift <= 62 for s in fixed.steps)
 
 
 def test_angles_wrap_and_prismatic_positions_have_a_scale():

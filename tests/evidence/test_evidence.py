@@ -1,5 +1,5 @@
-"""The evidence of generated C: each examination sees a fault, what is not installed is named, and the
-page is the same every time."""
+"""The evidence of generated C: each examination sees a fault, what is not installed is named, and
+the page is the same every time."""
 
 import json
 import shutil
@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from symgen.evidence import gathering, material, mutation, targets
-from symgen.evidence.examinations import EXAMINATIONS
-from symgen.evidence.material import Material
+from symgen.evidence import examinations, gathering, targets
+from symgen.evidence.examinations import EXAMINATIONS, Material
 from tests.support.tools import generated, invoke
 
 QUICK = ("Compiler warnings", "Self-test", "Mutation", "Certified bounds", "Memory")
@@ -18,7 +17,7 @@ QUICK = ("Compiler warnings", "Self-test", "Mutation", "Certified bounds", "Memo
 @pytest.fixture
 def few(monkeypatch):
     """Few mutants, so that a test is fast."""
-    monkeypatch.setattr(mutation, "MUTANTS", 3)
+    monkeypatch.setattr(examinations, "MUTANTS", 3)
 
 
 def examined(name):
@@ -81,7 +80,7 @@ def test_the_page_names_what_is_not_installed_and_is_the_same_every_time(
     monkeypatch.setattr(gathering, "EXAMINATIONS", rows)
     found = shutil.which
     absent = lambda tool: None if tool == "cppcheck" else found(tool)  # noqa: E731
-    monkeypatch.setattr(material.shutil, "which", absent)
+    monkeypatch.setattr(examinations.shutil, "which", absent)
     _, folder = generated("pendulum", quantities=("gravity",))
     pages = []
     for out in (tmp_path / "one", tmp_path / "two"):

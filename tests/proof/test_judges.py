@@ -21,10 +21,9 @@ from symgen.jobs.verify import verify
 from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices
-from symgen.proof.laws import LAWS, LawError, evaluate_law
+from symgen.proof.laws import LAWS, LawError, evaluate_law, law
 from symgen.proof.laws import base_regressors as base
 from symgen.proof.laws.frame_laws import half_turn
-from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.proof.states import decimals
 from symgen.reading.assemble import load

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.advice import install
-from symgen.algorithms.forward_kinematics import forward_kinematics
+from symgen.algorithms.motion import forward_kinematics
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation.motion_plan import ExcitationPlan
 from symgen.mechanics.canonical_model import CanonicalModel

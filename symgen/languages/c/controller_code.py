@@ -14,7 +14,7 @@ from symgen.algorithms.controllers import (
     UNIT_TOLERANCE,
     VALID_RANGES,
     ControllerType,
-    diagonal,
+    diagonal_indices,
     quaternions_in,
 )
 from symgen.errors import OptionError
@@ -219,7 +219,7 @@ def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str
             "call": _call(controller),
             "sizes_of": {a.name: a.size for a in controller.outputs},
             "unwritten": {a.name for a in controller.function.left_out},
-            "side": lambda size: len(diagonal(size)),
+            "side": lambda size: len(diagonal_indices(size)),
             "literal": lambda x: literal(x, scalar),
         }
         for end in ("h", "c"):

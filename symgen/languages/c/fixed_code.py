@@ -11,11 +11,17 @@ from typing import Final
 
 import numpy as np
 
+from symgen.certified.fixed_evaluation import fixed_sines, run
 from symgen.certified.fixed_functions import FixedFunction, is_angle
 from symgen.certified.fixed_point import FixedProgram
-from symgen.certified.fixed_run import run
-from symgen.certified.fixed_sines import fixed_sines
-from symgen.certified.fixed_types import AFTER, TURN_BITS, FixedType, IntegerStep, Signed, rounded
+from symgen.certified.fixed_types import (
+    SUM_SHIFT,
+    TURN_BITS,
+    FixedType,
+    IntegerStep,
+    Signed,
+    shifted_right,
+)
 from symgen.compiler.passes import names, use_counts
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import comment, declarator
@@ -154,9 +160,9 @@ class FixedWriter:
         if step.op == "input":
             return self._input(node.a, node.b)
         shifted = [
-            _literal(rounded(self.numbers[row], shift)) if row in self.numbers
+            _literal(shifted_right(self.numbers[row], shift)) if row in self.numbers
             else self.shifted(text, shift, down)
-            for text, (row, shift, down) in zip(parts, step.before_of(), strict=True)
+            for text, (row, shift, down) in zip(parts, step.shifted_operands(), strict=True)
         ]  # fmt: skip
         products, terms = step.addends(shifted)
         if products:
@@ -179,17 +185,17 @@ class FixedWriter:
 
     def _products(self, step: IntegerStep, products: Sequence[Signed[tuple[str, str]]]) -> str:
         """The sum of products, shifted to the right; the negative of it where all are negative."""
-        down, (outer, (a, b)) = AFTER in step.down, products[0]
+        down, (outer, (a, b)) = SUM_SHIFT in step.floored, products[0]
         if self.fixed.kind.bits < TURN_BITS:
-            return self.shifted(f"({a} * {b})", step.after, down)
+            return self.shifted(f"({a} * {b})", step.sum_shift, down)
         a, b = _bare(a), _bare(b)
         if len(products) == 1:
-            return f"{self.prefix}_mul{'_floor' * down}({a}, {b}, {step.after})"
+            return f"{self.prefix}_mul{'_floor' * down}({a}, {b}, {step.sum_shift})"
         text = f"{self.prefix}_first({a}, {b})"
         for sign, (a, b) in products[1:]:
             name = "plus" if sign == outer else "minus"
             text = f"{self.prefix}_{name}({text}, {_bare(a)}, {_bare(b)})"
-        return f"{self.prefix}_narrow({text}, {int(not down)}, {step.after})"
+        return f"{self.prefix}_narrow({text}, {int(not down)}, {step.sum_shift})"
 
     def shifted(self, text: str, shift: int, down: bool = False) -> str:
         """An expression shifted to the right."""

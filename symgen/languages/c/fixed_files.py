@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from symgen.certified.fixed_evaluation import fixed_sines
 from symgen.certified.fixed_functions import is_angle
-from symgen.certified.fixed_sines import fixed_sines
 from symgen.languages.c.fixed_code import (
     FixedCode,
     FixedWriter,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any, Final
 
-from symgen.certified.options import CertifyOptions
+from symgen.certified.certificate import CertifyOptions
 from symgen.compiler.objective import Objective
 from symgen.languages.c.constants import LARGEST_MACROS, information
 from symgen.languages.c.controller_code import controllers

@@ -18,8 +18,8 @@ from symgen.mechanics.independence import MOMENTS, Key, independent_parameters
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
+from symgen.proof.laws import LawError, law
 from symgen.proof.laws.dynamics import mass, solve, symbols, tau
-from symgen.proof.laws.law_registry import LawError, law
 from symgen.proof.laws.regressor_laws import (
     by_parameters,
     massless,

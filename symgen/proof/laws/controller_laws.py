@@ -8,6 +8,7 @@ import numpy as np
 
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import base_regressors as base
+from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import (
     accelerations,
     coriolis,
@@ -20,7 +21,6 @@ from symgen.proof.laws.dynamics import (
 )
 from symgen.proof.laws.frame_laws import half_turn, pose, task
 from symgen.proof.laws.integration_laws import between
-from symgen.proof.laws.law_registry import law
 from symgen.proof.laws.loop_physics import (
     check_decay,
     check_free_motion,

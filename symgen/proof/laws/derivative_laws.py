@@ -8,6 +8,7 @@ import numpy as np
 
 from symgen.numbers.caching import cached_method
 from symgen.numbers.types import DecimalArray
+from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import (
     accelerations,
     at_rest,
@@ -17,7 +18,6 @@ from symgen.proof.laws.dynamics import (
     symbols,
     tau,
 )
-from symgen.proof.laws.law_registry import law
 from symgen.proof.states import (
     States,
     Term,

@@ -14,7 +14,7 @@ from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import DecimalArray
 from symgen.proof import textbook
-from symgen.proof.laws.law_registry import law
+from symgen.proof.laws import law
 from symgen.proof.reference_kinematics import body_poses
 from symgen.proof.reference_model import Frame, entries_array, frame_of
 from symgen.proof.states import (

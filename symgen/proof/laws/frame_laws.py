@@ -13,6 +13,7 @@ from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
+from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import (
     buoyancy_energy,
     inverse,
@@ -22,7 +23,6 @@ from symgen.proof.laws.dynamics import (
     solve,
     without_acceleration,
 )
-from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import body_poses
 from symgen.proof.reference_model import Frame, entries_array
 from symgen.proof.states import (

@@ -12,15 +12,15 @@ from symgen.algorithms.inverse_kinematics import (
     CONVERGED,
     DAMPING,
     ITERATIONS,
-    LEAST_DAMPING,
+    MIN_DAMPING,
     NEAR_SINGULAR,
-    SINGULAR,
+    SINGULAR_SQUARE,
 )
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.types import DecimalArray
+from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import accelerations, solve
 from symgen.proof.laws.frame_laws import JACOBIAN, POSE, aligned, half_turn, pose
-from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import orientation
 from symgen.proof.reference_model import ReferenceModel, matvec
 from symgen.proof.states import (
@@ -298,7 +298,7 @@ def inverse_kinematics_step(x: States, link: str) -> DecimalArray:
     g = x.given
     square = (g["task_weight"] ** 2)[..., None]
     j, e = aligned(x, link), _error(x, link)
-    damping = ((square[..., 0] * e * e).sum(-1) * Decimal(DAMPING) + Decimal(LEAST_DAMPING))[
+    damping = ((square[..., 0] * e * e).sum(-1) * Decimal(DAMPING) + Decimal(MIN_DAMPING))[
         ..., None
     ]
     moves = (abs(j) > UNMOVED).any(axis=-2)
@@ -327,8 +327,10 @@ def singularity_distance(x: States, link: str) -> DecimalArray:
     space, which has the same eigenvalues but for those of the kernels."""
     rows = x.given["task_weight"][..., None] * aligned(x, link)
     normal = batch_matmul(np.swapaxes(rows, -1, -2), rows)
-    inverse = solve(normal + Decimal(SINGULAR) * eye(x.n), np.broadcast_to(eye(x.n), normal.shape))
-    trace = np.trace(inverse, axis1=-2, axis2=-1) + (6 - x.n) / Decimal(SINGULAR)
+    inverse = solve(
+        normal + Decimal(SINGULAR_SQUARE) * eye(x.n), np.broadcast_to(eye(x.n), normal.shape)
+    )
+    trace = np.trace(inverse, axis1=-2, axis2=-1) + (6 - x.n) / Decimal(SINGULAR_SQUARE)
     return (1 / _square_root(trace))[..., None]
 
 

@@ -18,9 +18,9 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.numbers.types import DecimalArray
+from symgen.proof.laws import LawError
 from symgen.proof.laws.dynamics import accelerations, mass
 from symgen.proof.laws.integration_laws import between, moved
-from symgen.proof.laws.law_registry import LawError
 from symgen.proof.reference_kinematics import orientation
 from symgen.proof.states import STEP, States, batch_matmul, batch_matvec
 from symgen.proof.tangent import (

@@ -14,9 +14,9 @@ from symgen.mechanics.spatial import Vector
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
+from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import accelerations, inverse, solve, tau
 from symgen.proof.laws.integration_laws import moved, series
-from symgen.proof.laws.law_registry import law
 from symgen.proof.laws.loop_physics import check_elastic_decay
 from symgen.proof.reference_kinematics import (
     body_coordinate,

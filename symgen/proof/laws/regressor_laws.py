@@ -13,9 +13,9 @@ from symgen.mechanics.spatial import ZERO_VECTOR
 from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
+from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import at_rest, coriolis, fluid_wrench, mass, tau
 from symgen.proof.laws.frame_laws import frame, potential
-from symgen.proof.laws.law_registry import law
 from symgen.proof.reference_kinematics import (
     body_coordinate,
     body_poses,

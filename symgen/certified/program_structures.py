@@ -1,8 +1,9 @@
-"""Vectors of a program: which nodes are components of a vector that a joint rotates.
+"""Vectors and clamps of a program, found on its expression graph, whatever algorithm made it.
 
 Two sums are partners where u = c x + s y + ... and v = c y - s x + ..., with cosine and sine of one
-angle, so that the rotation has turned (x, y). They are found on the expression graph itself,
-whatever algorithm made it."""
+angle, so that they are components of one vector, which a joint rotates. A clamp keeps a number
+within a limit by signs, as controllers do (`symgen.algorithms.controllers.clamped`): where a sign
+is uncertain, intervals would take all of the number for possible."""
 
 import itertools
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from symgen.compiler.evaluate import Levels, Rows, levels
 from symgen.compiler.passes import cached_analysis
 from symgen.compiler.program import Program
 
-MOST_TERMS: Final = 16
+MAX_TERMS: Final = 16
 """Terms of a sum in which rotations are searched."""
 
 Row = int
@@ -49,7 +50,7 @@ class PlaneRotation:
     rest: Vector
 
     @property
-    def turned(self) -> Vector:
+    def unrotated(self) -> Vector:
         """The components before the rotation; none of a sine alone, whose vector has length 1."""
         return vector_of(*(p.factor for p in self.products if p.factor is not None))
 
@@ -87,7 +88,7 @@ class Vectors:
         if self.ops[row] in ("add", "sub"):
             a, b = self.first[row], self.second[row]
             sign = 1 if self.ops[row] == "add" else -1
-            if len(self.terms[a]) + len(self.terms[b]) <= MOST_TERMS:
+            if len(self.terms[a]) + len(self.terms[b]) <= MAX_TERMS:
                 terms = (*self.terms[a], *((k, sign * s) for k, s in self.terms[b]))
                 sums = (*self.sums[a], *self.sums[b], row)
         self.terms.append(terms)
@@ -100,29 +101,31 @@ class Vectors:
 
     def _rotations(self, row: Row) -> Iterator[PlaneRotation]:
         """The rotations in the terms of a node."""
-        turned: dict[Row, dict[str, list[tuple[Product | None, int]]]] = {}
+        by_angle: dict[Row, dict[str, list[tuple[Product | None, int]]]] = {}
         for term, sign in self.terms[row]:
             for sine, factor in {term: None, **self.factors(term)}.items():
                 if self.ops[sine] in ("sin", "cos"):
-                    kinds = turned.setdefault(self.first[sine], {"cos": [], "sin": []})
+                    kinds = by_angle.setdefault(self.first[sine], {"cos": [], "sin": []})
                     kinds[self.ops[sine]].append((Product(term, sine, factor), sign))
-        for angle, kinds in turned.items():
+        for angle, kinds in by_angle.items():
             absent: list[tuple[Product | None, int]] = [(None, 0)]
-            for (c, one), (s, other) in itertools.product(*(kinds[k] or absent for k in kinds)):
+            for (c, cosine_sign), (s, sine_sign) in itertools.product(
+                *(kinds[k] or absent for k in kinds)
+            ):
                 products = tuple(p for p in (c, s) if p is not None)
                 x, y = ("none" if p is None else p.factor for p in (c, s))
                 used = {p.row for p in products}
                 if len(used) == len(products) and (len(used) == 1 or None not in (x, y)):
                     rest = tuple(term for term, _ in self.terms[row] if term not in used)
-                    sign = one * other
+                    sign = cosine_sign * sine_sign
                     yield PlaneRotation((angle, x, y, sign), (angle, y, x, -sign), products, rest)
 
     def _partners(self, row: Row) -> list[tuple[PlaneRotation, Row, PlaneRotation]]:
         """The nodes that have the other component of a rotated vector, with both rotations."""
         return [
-            (own, other, its)
-            for own in self.rotations[row]
-            for other, its in self._by_key.get(own.partner, ())
+            (rotation, other, other_rotation)
+            for rotation in self.rotations[row]
+            for other, other_rotation in self._by_key.get(rotation.partner, ())
             if other != row
         ]
 
@@ -183,3 +186,74 @@ def _factors(at: Levels, row: int) -> list[tuple[int, int]]:
         return []
     a, b = (int(operands[row]) for operands in at.operands)
     return [pair for pair in ((a, b), (b, a)) if at.nodes[pair[0]].op in ("sin", "cos")]
+
+
+class Clamp(NamedTuple):
+    """A clamp, the number that it keeps and its limit."""
+
+    row: Row
+    number: Row
+    limit: Row
+
+
+@cached_analysis
+def clamps(program: Program) -> tuple[Clamp, ...]:
+    """The clamps of a program in ascending order."""
+    at = levels(program)
+    return tuple(
+        clamp
+        for row in range(len(at.nodes))
+        if at.nodes[row].op in ("add", "sub")
+        for clamp in list(_clamps(at, row))[:1]
+    )
+
+
+def _operands(at: Levels, row: Row, op: str) -> list[tuple[Row, Row]]:
+    """The operands of a node with an operation, in both orders; none of another node."""
+    a, b = (int(operands[row]) for operands in at.operands)
+    return [(a, b), (b, a)] if at.nodes[row].op == op else []
+
+
+def _clamps(at: Levels, row: Row) -> Iterator[Clamp]:
+    """The ways in which a node is i x + (1 - i) (l sign(x)), i = (1 + sign(l - x sign(x))) / 2."""
+    op = at.nodes[row].op
+    for kept, replaced in _operands(at, row, op)[:1]:
+        for inside, number in _operands(at, kept, "mul"):
+            for outside, signed in _operands(at, replaced, "mul"):
+                for limit, sign in _operands(at, signed, "mul"):
+                    if (
+                        at.nodes[sign].op == "sign"
+                        and at.operands[0][sign] == number
+                        and _is_rest(at, outside, inside, op)
+                        and _is_inside(at, inside, (number, sign, limit))
+                    ):
+                        yield Clamp(row, number, limit)
+
+
+def _is_rest(at: Levels, outside: Row, inside: Row, op: str) -> bool:
+    """Whether a node is 1 - i, or i - 1 where that is subtracted."""
+    if at.nodes[outside].op != "sub":
+        return False
+    ends = [int(operands[outside]) for operands in at.operands]
+    constant, other = ends if op == "add" else reversed(ends)
+    return other == inside and _is_number(at, constant, 1.0)
+
+
+def _is_inside(at: Levels, inside: Row, parts: tuple[Row, Row, Row]) -> bool:
+    """Whether a node is 0.5 + 0.5 sign(l - x sign(x))."""
+    number, sign, limit = parts
+    return any(
+        _is_number(at, half, 0.5)
+        and _is_number(at, factor, 0.5)
+        and at.nodes[sign_of_rest].op == "sign"
+        and first == limit
+        and (number, sign) in _operands(at, second, "mul")
+        for half, product in _operands(at, inside, "add")
+        for factor, sign_of_rest in _operands(at, product, "mul")
+        for first, second in _operands(at, int(at.operands[0][sign_of_rest]), "sub")[:1]
+    )
+
+
+def _is_number(at: Levels, row: Row, number: float) -> bool:
+    node = at.nodes[row]
+    return node.op == "const" and node.a == number
