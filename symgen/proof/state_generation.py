@@ -31,6 +31,12 @@ from symgen.tracing.robot import ParametricModel
 DIGITS = 4
 """Significant digits of the numbers made here."""
 
+READ_BY_TEXTBOOK: Final = frozenset(
+    {"q", "qd", "qdd", "g", "pi", "wrench", "thrust", "friction", "springs", "presliding"}
+)
+"""The inputs that joint forces and masses of the textbook depend on; those of controllers, which
+are long, need not become decimals."""
+
 Floats = tuple[float, ...]
 
 
@@ -48,7 +54,8 @@ def torques_and_accelerations(
     allowed = [limits[row.name].effort for row in velocity_coordinates(robot.lumped)]
     efforts = np.array([abs(x) if x else np.inf for x in allowed])
     with in_decimals():
-        x = replace(States.of(robot, rows, feels=True), passive={})
+        read = {name: rows[name] for name in rows.keys() & READ_BY_TEXTBOOK}
+        x = replace(States.of(robot, read, feels=True), passive={})
         needed = tau(x).astype(float)
         wanted = np.where(needed == 0.0, rows["tau"], needed)
         forces = np.clip(wanted, -efforts, efforts)

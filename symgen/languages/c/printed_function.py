@@ -356,7 +356,7 @@ class CFunction:
             OPS[op].library for op in used_ops(self.d.program).difference(brought)
         )
 
-    @property
+    @cached_property
     def legend(self) -> list[str]:
         """The meaning of the local names; with loops over columns, of the straight-line code."""
         if self.bodies is not None:

@@ -214,7 +214,10 @@ def recursive_least_squares(x: States) -> tuple[DecimalArray, DecimalArray]:
     u[..., lower[1], lower[0]] = g["P"]
     d = np.array(u[..., diagonal, diagonal])
     u[..., diagonal, diagonal] = Decimal(1)
-    p = ((u * d[..., None, :])[..., :, None, :] * u[..., None, :, :]).sum(-1)
+    p = np.full(u.shape, Decimal(0))
+    for k in diagonal:  # U is an upper triangle
+        column = u[..., : k + 1, k]
+        p[..., : k + 1, : k + 1] += (d[..., k, None] * column)[..., None] * column[..., None, :]
     below = width * START - np.trace(p, axis1=-2, axis2=-1)[..., None]
     room = np.where(below > 0, below, 0 * below) / x.n
     for k in range(x.n):
@@ -231,8 +234,8 @@ def recursive_least_squares(x: States) -> tuple[DecimalArray, DecimalArray]:
         p = p - gain[..., :, None] * (share * gain)[..., None, :]
     for k in reversed(diagonal):  # P = U D Uᵀ, from the last column on
         d[..., k] = p[..., k, k]
-        u[..., :, k] = p[..., :, k] / d[..., k, None]
-        p = p - u[..., :, None, k] * (d[..., k, None] * u[..., :, k])[..., None, :]
+        column = u[..., :k, k] = p[..., :k, k] / d[..., k, None]
+        p[..., :k, :k] -= column[..., None] * (d[..., k, None] * column)[..., None, :]
     u[..., diagonal, diagonal] = d
     return beta, u[..., lower[1], lower[0]]
 

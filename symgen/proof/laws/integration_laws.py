@@ -16,6 +16,7 @@ from symgen.algorithms.inverse_kinematics import (
     NEAR_SINGULAR,
     SINGULAR_SQUARE,
 )
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import law
@@ -24,6 +25,7 @@ from symgen.proof.laws.frame_laws import JACOBIAN, POSE, aligned, half_turn, pos
 from symgen.proof.reference_kinematics import orientation
 from symgen.proof.reference_model import ReferenceModel, matvec
 from symgen.proof.states import (
+    ONE_SIDED_STEP,
     STEP,
     States,
     batch_matmul,
@@ -237,14 +239,19 @@ Flow = Callable[[States], tuple[DecimalArray, DecimalArray]]
 
 
 def _changes(flow: Flow, x: States, **directions: DecimalArray) -> DecimalArray:
-    """How (q, q̇) after a flow change, (..., 2 n, directions), in the tangent space there."""
-    count = len(next(iter(directions.values())))
-    offsets = decimals([1, -1]).reshape(2, 1, *(1 for _ in x.shape), 1) * STEP
-    q, qd = flow(x.moved((2, count), **{k: offsets * d[None] for k, d in directions.items()}))
-    middle = flow(x)[0]
+    """How (q, q̇) after a flow change, (..., 2 n, directions), in the tangent space there. As in
+    `gradient`, one-sided steps suffice where the flow takes no derivative, and positions add."""
+    count, (middle, rate) = len(next(iter(directions.values()))), flow(x)
+    one_sided = not x.robot.fluid and not coupling_of(x.robot.model).quaternions
+    steps = (ONE_SIDED_STEP,) if one_sided else (STEP, -STEP)
+    offsets = np.array(steps).reshape(-1, 1, *(1 for _ in x.shape), 1)
+    q, qd = flow(
+        x.moved((len(steps), count), **{k: offsets * d[None] for k, d in directions.items()})
+    )
     dq = between(x.mechanism, np.broadcast_to(middle, q.shape), q, 0)
-    change = np.concatenate([dq, np.broadcast_to(qd, dq.shape)], axis=-1)
-    return np.moveaxis((change[0] - change[1]) / (2 * STEP), 0, -1)
+    change = np.concatenate([dq, np.broadcast_to(qd - rate, dq.shape)], axis=-1)
+    slopes = change[0] / ONE_SIDED_STEP if one_sided else (change[0] - change[1]) / (2 * STEP)
+    return np.moveaxis(slopes, 0, -1)
 
 
 @law("integrate_jacobians", f"derivatives of {SERIES}", 1)
