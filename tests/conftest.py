@@ -24,7 +24,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # `symgen verify` runs each function at 4 to 50 states, long functions at fewer. In tests all run at
 # few states, because an error that a test makes shows at each of them.
 os.environ.setdefault("SYMGEN_VERIFY_OPERATIONS", "1000")
-gc.set_threshold(50_000, 20, 100)
+gc.set_threshold(500_000, 20, 100)
 """Higher thresholds, so that garbage collection does not scan ten thousand tests whenever more are
 collected or an expression graph grows."""
 

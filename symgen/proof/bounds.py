@@ -42,7 +42,7 @@ from symgen.numbers.scalar import ZERO
 from symgen.numbers.trig import TYPES
 from symgen.numbers.types import Numbers
 
-MAX_HELD_DERIVATIVES: Final = 500_000
+MAX_HELD_DERIVATIVES: Final = 2_000_000
 """Derivatives held at once."""
 
 
