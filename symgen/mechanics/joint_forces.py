@@ -54,10 +54,11 @@ class ShapeParameter:
     requirement: str = f"a number from {SMALLEST_SHAPE:g} to {LARGEST_SHAPE:g}"
 
 
-FRICTION_WIDTH: Final = ShapeParameter("friction_width", "rad/s", (0.02,))
+FRICTION_WIDTH: Final = ShapeParameter("friction_width", "rad/s", (0.005, 0.01, 0.02))
 """The width that smooths the sign of the rate in the laws with `has_width`. Files can state one for
 each joint; the shape of a coordinate has it as `width`. 0.02 of the largest rate is about six
-standard deviations of a velocity that is differentiated from the positions of an encoder."""
+standard deviations of a velocity that is differentiated from the positions of an encoder, 0.005
+little more than one. The largest counts unless a smaller one explains a log clearly better."""
 
 
 FRICTION_GROUP: Final = "friction"

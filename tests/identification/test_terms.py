@@ -53,7 +53,8 @@ def test_each_term_is_found(tmp_path, term):
 
 
 @pytest.mark.parametrize(
-    ("term", "speed"), [("stribeck", 0.06), ("stribeck", 0.25), ("saturating", 0.2)]
+    ("term", "speed"),
+    [("stribeck", 0.06), ("stribeck", 0.25), ("saturating", 0.2), ("coulomb", 0.005)],
 )
 def test_speeds_are_found_by_variable_projection(tmp_path, term, speed):
     """The speed is a candidate times the joint's largest rate; its coefficient comes with it."""
@@ -64,14 +65,19 @@ def test_speeds_are_found_by_variable_projection(tmp_path, term, speed):
     laws = {
         "stribeck": lambda q, qd, qdd, load: 2.0 * np.sign(qd) * np.exp(-((qd / own) ** 2)),
         "saturating": lambda q, qd, qdd, load: 2.0 * np.tanh(qd / own),
+        "coulomb": lambda q, qd, qdd, load: 2.0 * np.tanh(qd / own),
     }
     job, loaded, path = log(tmp_path, laws[term], noise=0.001)
-    found = identify(job, loaded, path, Settings(friction=f"viscous,coulomb,{term}"))
+    is_width = term == "coulomb"
+    friction, width = ("viscous,coulomb", "auto") if is_width else (f"viscous,coulomb,{term}", "")
+    settings = Settings(friction=friction, friction_width=width)
+    found = identify(job, loaded, path, settings)
     name = f"{term} {loaded.model.joint_names[1]}"
     x, error = value(found, name)
     shapes = dict(zip(found.estimate.friction, found.estimate.shapes, strict=True))
     assert (
-        dict(shapes[name])[f"{term}_velocity"] == pytest.approx(own)
+        dict(shapes[name])["friction_width" if is_width else f"{term}_velocity"]
+        == pytest.approx(own)
         and abs(x - 2.0) < 4 * error < 1.0
     )
 

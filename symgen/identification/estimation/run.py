@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
@@ -45,6 +46,9 @@ from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
 Progress = Callable[[str], None]
+SEEN: Final = 4
+"""How many of several logs determine the cut-off of derivatives of all of them: it is the largest
+that one of these logs needs."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,11 @@ def solved(
         source = LogReducer(read, settings, progress)
         rates = source.rates(sought.joints) if sought.joints else None
         return _fitted(loaded, sought, settings, read, source, rates)[0]
-    cutoff = read.derivation.cutoff if read.derivation else settings.cutoff
+    some = [read, *(tuned(x, sought, loaded, settings, settings.held_out) for x in logs[1:SEEN])]
+    cutoff = max((x.derivation.cutoff for x in some if x.derivation), default=settings.cutoff)
     same = replace(settings, cutoff=cutoff)
+    if read.derivation and read.derivation.cutoff != cutoff:
+        read = tuned(logs[0], sought, loaded, same, settings.held_out)
     fleet = Fleet(job, loaded, sought, same, loaded_bodies, len(logs))
     with engine(workers) as used:
         together = LogsReducer.of(fleet, logs, used, progress, robots)

@@ -22,11 +22,14 @@ from symgen.identification.estimation.weighted_solve import (
 )
 from symgen.identification.model.drive_columns import DriveUnknowns, ShapePairs
 from symgen.identification.model.estimate import Solution
+from symgen.mechanics.joint_forces import FRICTION_WIDTH
 
 Numbers = NDArray[np.float64]
 Key = tuple[int, tuple[str, ...]]
 """A joint's number and the names of shape parameters."""
 
+CLEAR: Final = 0.02
+"""The part of a joint's squares by which a width has to be better than a larger one."""
 SWEEPS: Final = 2
 """Passes over the shape parameters: each depends little on the others."""
 
@@ -95,8 +98,9 @@ class ShapeSearch:
             count = max(len(self.candidates[key]) for key in keys)
             squares = np.array([self._squares(self._nth(chosen, keys, k)) for k in range(count)])
             for key in keys:
-                of_joint = squares[: len(self.candidates[key]), self._channels(key[0])]
-                chosen[key] = int(np.argmin(of_joint.sum(axis=1)))
+                of_joint = squares[: len(self.candidates[key]), self._channels(key[0])].sum(axis=1)
+                margin = CLEAR if name == (FRICTION_WIDTH.name,) else 0.0
+                chosen[key] = int(np.flatnonzero((1 - margin) * of_joint <= of_joint.min())[-1])
         return chosen
 
     def _channels(self, joint: int) -> NDArray[np.bool_]:
