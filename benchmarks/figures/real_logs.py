@@ -77,6 +77,21 @@ def _ratios(ratios: Errors) -> str:
     return " ".join(f"{x:.2f}" for x in ratios)
 
 
+def code_table() -> str:
+    """The predictions of generated C beside those of the estimates, and the growths by bodies."""
+    rows = [
+        [
+            name,
+            f"{found['difference']:.0e}",
+            _cells(np.array(found["errors"])),
+            *(f"{x:.2f} %" for x in found["growth"]),
+        ]
+        for name, found in results("code_of_logs").items()
+    ]
+    head = ("log", "difference of the C", "error of the C, %", "bodies", "bodies at least")
+    return table(head, rows)
+
+
 def coverage_table() -> str:
     """The part of the 95 % intervals that contain the true value."""
     rows = [
@@ -161,6 +176,7 @@ def fleet(*keys: str) -> str:
 
 
 FIGURES: Final = {
+    "code-table": code_table,
     "estimators-table": estimators_table,
     "fleet": fleet,
     "friction-table": friction_table,
