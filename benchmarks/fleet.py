@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.simulated_logs import Motion, Recipe, simulated, write
 from symgen.identification.estimation.run import Identified, identify
 from symgen.identification.model.settings import Settings
-from symgen.identification.report.drift_report import drifts, in_order
+from symgen.identification.report.identification_report import drifts, in_order
 from symgen.jobs.job import Job
 
 ROBOT: Final = "robots/scara.urdf"

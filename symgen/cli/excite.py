@@ -10,7 +10,7 @@ from symgen import output
 from symgen.cli.help import command
 from symgen.cli.options import FILE, JSON, ROBOT, path_option, with_options
 from symgen.cli.options import out as out_option
-from symgen.identification.excitation.motion_plan import ExcitationPlan
+from symgen.identification.excitation.motion_limits import ExcitationPlan
 from symgen.options import Option, rows
 from symgen.options.kinds import FLAG, NUMBER, TEXTS, finite
 from symgen.reading.options import moving_joints

@@ -173,7 +173,7 @@ def run(
     SymgenError."""
     from symgen.identification.consistency.payload_estimate import check_link
     from symgen.identification.estimation.run import identify as identified
-    from symgen.identification.report.predicting import validated
+    from symgen.identification.report.prediction_report import validated
     from symgen.identification.report.shaping import estimate_outputs
     from symgen.jobs.job import Job
 
@@ -217,8 +217,9 @@ def written(
     """Write identification.json, the model file and pictures of a kind (none if it is empty) into a
     folder, those of each of several robots into a folder in it, and the other requested files.
     Raises SymgenError; then nothing was written."""
-    from symgen.identification.report.estimate_plots import pictures
-    from symgen.identification.report.identification_report import LISTING, listed, report
+    from symgen.identification.report.identification_report import LISTING, report
+    from symgen.identification.report.plots import pictures
+    from symgen.identification.report.prediction_report import listed
     from symgen.jobs.publish import publish
 
     drawn = pictures(identified, kind) if kind else {}
@@ -276,9 +277,9 @@ def predict(
     symgen predict identified.urdf log.csv --actuators identified.toml
     """
     from symgen.cli.progress import progress
-    from symgen.identification.report.predicting import predicted
-    from symgen.identification.report.predicting import written as write_prediction
+    from symgen.identification.report.prediction_report import predicted
     from symgen.identification.report.prediction_report import report as prediction_report
+    from symgen.identification.report.prediction_report import written as write_prediction
     from symgen.jobs.publish import check_folder
 
     log_options = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})

@@ -13,14 +13,13 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.data.open_log import LogSource, read_log
 from symgen.identification.estimation.run import Identified, identify
-from symgen.identification.excitation.motion_limits import bounds
-from symgen.identification.excitation.motion_plan import ExcitationPlan
+from symgen.identification.excitation.motion_limits import ExcitationPlan, bounds
 from symgen.identification.excitation.task import ExcitationTask
 from symgen.identification.model.problem import friction, torque_mapping
 from symgen.identification.model.regressor_tapes import dynamics
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Prediction
-from symgen.identification.report.predicting import validated
+from symgen.identification.report.prediction_report import validated
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.numbers.types import Numbers

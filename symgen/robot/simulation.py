@@ -12,7 +12,7 @@ import numpy as np
 
 from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
-from symgen.identification.prediction.bearing_loads import JointLoads, bearing_loads
+from symgen.identification.prediction.prediction_errors import JointLoads, bearing_loads
 from symgen.numbers.types import Numbers
 from symgen.robot.linearization import normalized, rates, vector
 from symgen.text import html_table

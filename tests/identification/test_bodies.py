@@ -13,9 +13,11 @@ from symgen.identification.consistency.nearest_bodies import (
     ResidualMetric,
     bodies,
     free_links,
+    linear,
+    packed,
+    unpacked,
 )
-from symgen.identification.consistency.payload_estimate import payload
-from symgen.identification.consistency.pseudo_inertia import linear, packed, seen, unpacked
+from symgen.identification.consistency.payload_estimate import payload, seen
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.report.shaping import shape
 from symgen.jobs.job import Job

@@ -8,8 +8,7 @@ import pytest
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
-from symgen.identification.excitation.motion_limits import bounds
-from symgen.identification.excitation.motion_plan import ExcitationPlan
+from symgen.identification.excitation.motion_limits import ExcitationPlan, bounds
 from symgen.identification.excitation.optimizer import ExcitationSearch, _freedom, excite
 from symgen.identification.excitation.task import (
     ExcitationTask,

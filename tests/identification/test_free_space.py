@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from symgen.identification.excitation.clearance import clearance, half_steps
-from symgen.identification.excitation.motion_plan import ExcitationPlan
+from symgen.identification.excitation.motion_limits import ExcitationPlan
 from symgen.jobs.job import Job
 from symgen.reading.options import SourceOptions
 from symgen.reading.visual_shapes import COLLISION, shapes

@@ -11,8 +11,8 @@ from benchmarks.simulated_logs import Recipe, Sensors, simulated, write
 from symgen.cli.main import main
 from symgen.errors import OptionError
 from symgen.identification.model.problem import standard_parameters
-from symgen.identification.report.inertials import with_inertials
 from symgen.identification.report.shaping import MARK
+from symgen.identification.report.urdf_inertials import with_inertials
 from symgen.jobs.job import Job
 from symgen.mechanics.parameters import lump_links
 from symgen.reading.urdf import parse
@@ -161,9 +161,7 @@ def test_a_robot_that_is_not_ours_is_not_overwritten(tmp_path, log):
 def test_report_and_robot_are_written_together_or_not_at_all(
     tmp_path, log, monkeypatch, urdf, said
 ):
-    monkeypatch.setattr(
-        "symgen.identification.report.estimate_plots.encoded", lambda figure, kind: b""
-    )
+    monkeypatch.setattr("symgen.identification.report.plots.encoded", lambda figure, kind: b"")
     (tmp_path / "log").write_text("no folder")
     arguments = ["identify", robot_file("scara"), str(log[0]), "-o", str(tmp_path / "out")]
     arguments.append("--force")  # the log has a payload that the robot file lacks

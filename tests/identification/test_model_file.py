@@ -136,9 +136,7 @@ def difference_of_rows(file, found):
 
 
 def test_the_printed_command_runs_and_predict_reads_the_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "symgen.identification.report.estimate_plots.encoded", lambda figure, kind: b""
-    )
+    monkeypatch.setattr("symgen.identification.report.plots.encoded", lambda figure, kind: b"")
     monkeypatch.chdir(tmp_path)
     *_, path = log(tmp_path, friction_of_all_kinds)
     done = invoke("identify", FILE, path, "-o", "out")

@@ -10,13 +10,13 @@ import pytest
 from benchmarks.simulated_logs import Motion, Recipe, simulated, write
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.open_log import logs_of, read_log
-from symgen.identification.estimation.own_columns import OwnColumns, means
+from symgen.identification.estimation.log_groups import OwnColumns, means
 from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.several_logs import unlike
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle
 from symgen.identification.estimation.workers import DaskWorkers, engine
 from symgen.identification.model.settings import Settings
-from symgen.identification.report.drift_report import drift_data, drifts
+from symgen.identification.report.identification_report import drift_data, drifts
 from symgen.jobs.job import Job
 
 JOB = Job.of("robots/scara.urdf")

@@ -9,7 +9,7 @@ import symgen
 from benchmarks.simulated_logs import Motion, Recipe, simulated
 from symgen.cli.identify import named_logs, written
 from symgen.errors import OptionError
-from symgen.identification.estimation.own_columns import OwnColumns, means
+from symgen.identification.estimation.log_groups import OwnColumns, means
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle
 from symgen.identification.report.identification_report import tables
 from symgen.identification.report.shaping import OutputRequest, estimate_outputs

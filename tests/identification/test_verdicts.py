@@ -114,9 +114,7 @@ def test_every_law_is_written_to_the_actuator_file(tmp_path):
 def test_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
     """Pictures are in it, the same log gives the same bytes. They are drawn in
     test_identify_command.py, with the same bytes every time."""
-    monkeypatch.setattr(
-        "symgen.identification.report.estimate_plots.encoded", lambda figure, kind: b"drawn"
-    )
+    monkeypatch.setattr("symgen.identification.report.plots.encoded", lambda figure, kind: b"drawn")
     *_, path = log(tmp_path, friction)
     page = tmp_path / "x.html"
     command = ["identify", FILE, path, "--friction", "auto", "--html", page]
@@ -174,9 +172,7 @@ def test_an_estimate_without_bodies_is_reported_and_its_friction_written(
     monkeypatch.setattr(
         "symgen.identification.consistency.nearest_bodies.BodiesProgramme.nearest", lambda *_: None
     )
-    monkeypatch.setattr(
-        "symgen.identification.report.estimate_plots.encoded", lambda figure, kind: b""
-    )
+    monkeypatch.setattr("symgen.identification.report.plots.encoded", lambda figure, kind: b"")
     *_, path = log(tmp_path, friction)
     urdf, toml, out = tmp_path / "x.urdf", tmp_path / "x.toml", tmp_path / "o"
     asked = ["--friction", "viscous,coulomb", "--urdf", urdf, "--actuators-out", toml, "-o", out]

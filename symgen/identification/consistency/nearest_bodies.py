@@ -26,10 +26,10 @@ import numpy as np
 
 from symgen.advice import install
 from symgen.errors import SymgenError
-from symgen.identification.consistency.pseudo_inertia import linear, packed
 from symgen.identification.model.estimate import BaseMapping, Estimate
 from symgen.mechanics.inertia import (
     homogeneous_transform,
+    inertial_parameters_of,
     pseudo_inertia_in_parent,
     pseudo_inertia_matrix,
 )
@@ -272,6 +272,33 @@ def _solved(
     )
     answer = solver.solve()
     return np.array(answer.x) if str(answer.status) in ("Solved", "AlmostSolved") else None
+
+
+# -- pseudo-inertias as conic solvers have them ----------------------------------------------------
+
+PAIRS: Final = tuple((i, j) for j in range(4) for i in range(j + 1))
+"""The upper triangle, column by column: the order of conic solvers."""
+ROOT2: Final = float(np.sqrt(2.0))
+
+
+def packed(p: Numbers) -> Numbers:
+    """The upper triangle of a symmetric matrix, with √2 off the diagonal."""
+    return np.array([p[i, j] * (1.0 if i == j else ROOT2) for i, j in PAIRS])
+
+
+def unpacked(x: Numbers) -> Numbers:
+    """The symmetric matrix of `packed`."""
+    p = np.zeros((4, 4))
+    for (i, j), value in zip(PAIRS, x, strict=True):
+        p[i, j] = p[j, i] = value if i == j else value / ROOT2
+    return p
+
+
+def linear(columns: Numbers) -> Numbers:
+    """The map (10 x 10) from `packed` X to the ten numbers of T X Tᵀ, for any 4 x 4 matrix T."""
+    return np.array(
+        [inertial_parameters_of(columns @ unpacked(x) @ columns.T) for x in np.eye(10)]
+    ).T
 
 
 # -- the bodies of the file ------------------------------------------------------------------------

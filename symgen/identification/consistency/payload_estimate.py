@@ -10,8 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.consistency.pseudo_inertia import seen
 from symgen.identification.model.estimate import Estimate
+from symgen.mechanics.inertia import (
+    inertial_parameters_of,
+    pseudo_inertia_in_parent,
+    pseudo_inertia_matrix,
+)
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.numbers.types import Numbers
@@ -112,3 +116,14 @@ def _centre(ten: Numbers, covariance: Numbers) -> tuple[Numbers, Numbers]:
     if not np.isfinite(np.diag(block)).all():
         return centre, np.full(3, np.inf)
     return centre, np.sqrt(np.diag(slopes @ block @ slopes.T))
+
+
+def seen(pose: Pose) -> Numbers:
+    """The map (10 x 10) from ten numbers about a frame to those about the one in which it has this
+    pose."""
+    return np.array(
+        [
+            inertial_parameters_of(pseudo_inertia_in_parent(pseudo_inertia_matrix(x), pose))
+            for x in np.eye(10)
+        ]
+    ).T

@@ -6,17 +6,21 @@ from itertools import pairwise
 from typing import Final
 
 from symgen.errors import OptionError
-from symgen.identification.data.column_map import Layout, LogColumn, Map, NeededColumns, Sensed
-from symgen.identification.data.log_file import Log, LogError, check_columns
-from symgen.identification.data.log_options import GROUPS, LogOptions, factor
-from symgen.identification.data.recorders import (
+from symgen.identification.data.column_map import (
     RECORDERS,
     TIMES,
+    Layout,
+    LogColumn,
+    Map,
+    NeededColumns,
     Recorder,
+    Sensed,
     columns,
     keys,
     number_of_extra_columns,
 )
+from symgen.identification.data.log_file import Log, LogError, check_columns
+from symgen.identification.data.log_options import GROUPS, LogOptions, factor
 from symgen.mechanics.model import RigidBodyModel
 from symgen.text import hint, quoted, shown
 

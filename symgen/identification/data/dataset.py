@@ -13,11 +13,11 @@ from symgen.identification.data.column_mapping import PartOfRobotError, check_or
 from symgen.identification.data.differentiation import USUAL_CUTOFF, Derivation, cutoff
 from symgen.identification.data.log_file import Log, LogError, in_memory
 from symgen.identification.data.log_options import LogOptions
-from symgen.identification.data.log_survey import Survey, survey
 from symgen.identification.data.open_log import LogSource, open_log
+from symgen.identification.data.sample_clock import Clock
 from symgen.identification.data.samples import BlockPlan, Range, Samples, pieces
 from symgen.identification.data.unit_checks import check_quaternions, check_step, check_units
-from symgen.identification.data.usable_rows import Clock, Rows, Usable, rows_in_words
+from symgen.identification.data.usable_rows import Rows, Survey, Usable, rows_in_words, survey
 from symgen.mechanics.joint_listing import (
     position_coordinates,
     quaternions_of,

@@ -1,4 +1,5 @@
-"""The time of rows that a recorder has polled from a controller.
+"""The time of rows: a clock by their time stamps, a constant rate, or ticks of a controller that a
+recorder has polled.
 
 A recorder that reads the latest state of a controller whenever its own loop comes round stamps rows
 with the time of reading, but what is in them is of a tick of the controller: some ticks come twice,
@@ -13,7 +14,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.data.column_map import Layout
+from symgen.identification.data.log_file import Log, LogError
 from symgen.numbers.types import Numbers
+from symgen.text import shown
 
 FEWEST: Final = 200
 """Steps in motion that a judgement takes at least."""
@@ -144,3 +148,71 @@ class Ticks:
                 late = t[a:b][-RECENT:] - self.begin - ticks[a:b][-RECENT:] * period
                 self.lag += min(1.0, (b - a) / RECENT) * (float(late.mean()) - self.lag)
         return ticks
+
+
+LARGEST: Final = 1e30
+"""In any unit: sums of squares of a long log do not overflow, and no measurement comes near."""
+RISING: Final = 0.02
+"""A column of which no larger part rises is no time;"""
+COARSE: Final = 0.2
+"""If more than this part of the rows have the time stamp of the row before, the clock is too coarse
+for them."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time of rows: the usual `step` (s); `even` where time stamps are not used but rows are
+    taken as even, `coarse` where that is because the stamps are too coarse; `polled` where rows are
+    ticks of a controller and the stamps are those of a recorder."""
+
+    step: float
+    even: bool
+    coarse: bool = False
+    resolution: float = 0.0
+    polled: Polled | None = None
+
+    @classmethod
+    def of(cls, log: Log, layout: Layout, rate: float) -> "Clock":
+        """Told from the first rows, or by the rate (Hz). Raises LogError where they disagree."""
+        if layout.time is None:
+            return cls(1.0 / rate, True)
+        t = next((c[:, 0] for c in log.chunks([layout.time.name])), np.zeros(0))
+        t = t[np.abs(t) <= LARGEST] * layout.time.factor
+        steps = np.diff(t)
+        rising = steps[steps > 0]
+        if len(rising) <= RISING * len(steps) and not rate:
+            raise LogError(
+                shown(log.file),
+                f"the time in column '{shown(layout.time.name)}' does not increase; choose another "
+                "column with --column t=NAME, or give the sample rate with --rate",
+            )
+        if not len(rising):
+            return cls(1.0 / rate, True)
+        span = float(t[-1] - t[0]) / max(len(t) - 1, 1)
+        if rate:
+            _check_rate(log, layout, rate, span)
+            return cls(1.0 / rate, True)
+        if float(np.mean(steps == 0)) > COARSE and span > 0:
+            return cls(span, True, True, float(np.median(rising)))
+        polled = _polled(log, layout)
+        return cls(polled.period if polled else float(np.median(rising)), False, polled=polled)
+
+
+def _polled(log: Log, layout: Layout) -> Polled | None:
+    """Whether the first rows are ticks of a controller whatever their stamps say."""
+    if layout.time is None or not layout.q or len(layout.q) != len(layout.qd):
+        return None
+    rows = next(log.chunks(layout.names), np.zeros((0, len(layout.names))))
+    rows = rows[:, layout.places] * layout.factors
+    n = len(layout.q)
+    rows = rows[(np.abs(rows[:, : 1 + 2 * n]) <= LARGEST).all(axis=1)]
+    return Polled.of(rows[:, 0], rows[:, 1 : 1 + n], rows[:, 1 + n : 1 + 2 * n])
+
+
+def _check_rate(log: Log, layout: Layout, rate: float, span: float) -> None:
+    if layout.time is not None and not 0.5 < span * rate < 2.0:
+        raise LogError(
+            shown(log.file),
+            f"the rows are {span:.4g} s apart in column '{shown(layout.time.name)}', but --rate "
+            f"{rate:g} means {1 / rate:.4g} s; give the unit of time (--unit t=ms) or another rate",
+        )

@@ -9,7 +9,7 @@ import numpy as np
 
 from symgen.identification.data.column_map import Layout, LogColumn
 from symgen.identification.data.log_file import Log, LogError
-from symgen.identification.data.log_survey import Survey
+from symgen.identification.data.usable_rows import Survey
 from symgen.mechanics.model import Limits
 from symgen.numbers.types import Numbers
 from symgen.text import shown

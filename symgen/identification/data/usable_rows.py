@@ -1,9 +1,9 @@
-"""The rows of a log that can be used, in SI units and in true time, and where stretches without
-gaps begin."""
+"""The rows of a log that can be used, in SI units and in true time, where stretches without gaps
+begin, and a survey of them: time, ranges, dead and saturated channels."""
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.data.column_map import Layout
-from symgen.identification.data.log_file import Log, LogError
-from symgen.identification.data.sample_clock import Polled, Ticks
+from symgen.identification.data.log_file import Log
+from symgen.identification.data.sample_clock import LARGEST, Clock, Ticks
+from symgen.identification.data.samples import ColumnStatistics, Range
 from symgen.numbers.types import Numbers
-from symgen.text import shown
 
 TURN: Final = 2 * math.pi
 MOST: Final = TURN / 8
@@ -74,81 +74,10 @@ class Turns:
         return np.asarray((high - low)[1:])
 
 
-LARGEST: Final = 1e30
-"""In any unit: sums of squares of a long log do not overflow, and no measurement comes near."""
-RISING: Final = 0.02
-"""A column of which no larger part rises is no time;"""
-COARSE: Final = 0.2
-"""If more than this part of the rows have the time stamp of the row before, the clock is too coarse
-for them."""
-EVEN: Final = 1.5e-3
-"""How far the steps of even sampling may be from the usual one, as a part of it; time stamps are
-rounded."""
 SAME: Final = "with the same time as the row before"
 AGAIN: Final = "identical to the row before"
 BACK: Final = 10.0
 """Usual steps by which time must run back for a recorder to have begun anew."""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """The time of rows: the usual `step` (s); `even` where time stamps are not used but rows are
-    taken as even, `coarse` where that is because the stamps are too coarse; `polled` where rows are
-    ticks of a controller and the stamps are those of a recorder."""
-
-    step: float
-    even: bool
-    coarse: bool = False
-    resolution: float = 0.0
-    polled: Polled | None = None
-
-    @classmethod
-    def of(cls, log: Log, layout: Layout, rate: float) -> "Clock":
-        """Told from the first rows, or by the rate (Hz). Raises LogError where they disagree."""
-        if layout.time is None:
-            return cls(1.0 / rate, True)
-        t = next((c[:, 0] for c in log.chunks([layout.time.name])), np.zeros(0))
-        t = t[np.abs(t) <= LARGEST] * layout.time.factor
-        steps = np.diff(t)
-        rising = steps[steps > 0]
-        if len(rising) <= RISING * len(steps) and not rate:
-            raise LogError(
-                shown(log.file),
-                f"the time in column '{shown(layout.time.name)}' does not increase; choose another "
-                "column with --column t=NAME, or give the sample rate with --rate",
-            )
-        if not len(rising):
-            return cls(1.0 / rate, True)
-        span = float(t[-1] - t[0]) / max(len(t) - 1, 1)
-        if rate:
-            _check_rate(log, layout, rate, span)
-            return cls(1.0 / rate, True)
-        if float(np.mean(steps == 0)) > COARSE and span > 0:
-            return cls(span, True, True, float(np.median(rising)))
-        polled = _polled(log, layout)
-        return cls(polled.period if polled else float(np.median(rising)), False, polled=polled)
-
-
-def _polled(log: Log, layout: Layout) -> Polled | None:
-    """Whether the first rows are ticks of a controller whatever their stamps say."""
-    if layout.time is None or not layout.q or len(layout.q) != len(layout.qd):
-        return None
-    rows = next(log.chunks(layout.names), np.zeros((0, len(layout.names))))
-    rows = rows[:, layout.places] * layout.factors
-    n = len(layout.q)
-    rows = rows[(np.abs(rows[:, : 1 + 2 * n]) <= LARGEST).all(axis=1)]
-    return Polled.of(rows[:, 0], rows[:, 1 : 1 + n], rows[:, 1 + n : 1 + 2 * n])
-
-
-def _check_rate(log: Log, layout: Layout, rate: float, span: float) -> None:
-    if layout.time is not None and not 0.5 < span * rate < 2.0:
-        raise LogError(
-            shown(log.file),
-            f"the rows are {span:.4g} s apart in column '{shown(layout.time.name)}', but --rate "
-            f"{rate:g} means {1 / rate:.4g} s; give the unit of time (--unit t=ms) or another rate",
-        )
-
-
 PROBE: Final = 1 << 16
 """Usable rows from the beginning by which noise and bandwidth are judged."""
 
@@ -282,3 +211,177 @@ def _reason(rows: Numbers) -> str:
     if len(bad) and np.isfinite(bad[0]):
         return f"with values that are too large to be measurements, such as {bad[0]:g}"
     return "with entries that are empty, infinite or not numbers"
+
+
+# -- survey ----------------------------------------------------------------------------------------
+
+
+EVEN: Final = 1.5e-3
+"""How far the steps of even sampling may be from the usual one, as a part of it; time stamps are
+rounded."""
+TOP: Final = 0.02
+"""The part of a channel's range below its extreme that a saturated one hardly visits."""
+STUCK: Final = 10
+"""Moving rows at exactly the extreme that saturation takes at least,"""
+STUCK_PART: Final = 1e-3
+"""and as a part of all."""
+SELDOM: Final = 2.0
+"""How many times as often the extreme must be met as all that is within TOP of it."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The survey of a log: `rows` have been read, `usable` of them can be used, `left_out` counts
+    the others by reason and `places` has the first of each. `stretches` are ranges of usable rows
+    without gaps; `steps` are the least, 5 %, median, 95 % and largest step of time within them (s),
+    `gaps` the steps between them, longest first. `low` and `high` (k) are the ranges of the
+    layout's columns but time, `ceilings` and `floors` (c) where measured channels are saturated
+    (infinite where they are not), `stuck` (c) how many rows that concerns, `missing` (c) how many
+    rows have no number. `turned` counts how often the angles of a column jump by a turn. `probe`
+    are rows from the beginning."""
+
+    clock: Clock
+    rows: int
+    usable: int
+    left_out: Mapping[str, int]
+    places: Mapping[str, int]
+    stretches: tuple[Range, ...]
+    first: float
+    last: float
+    steps: tuple[float, float, float, float, float]
+    gaps: tuple[float, ...]
+    low: Numbers
+    high: Numbers
+    ceilings: Numbers
+    floors: Numbers
+    stuck: NDArray[np.int64]
+    missing: NDArray[np.int64]
+    turned: Mapping[str, int]
+    probe: Usable
+
+    @property
+    def even(self) -> bool:
+        """Whether all steps within stretches are the usual one but for rounding of stamps."""
+        step = self.clock.step
+        return max(self.steps[4] - step, step - self.steps[0]) <= EVEN * step
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns (k) never change."""
+        return np.asarray(self.low == self.high)
+
+
+@dataclass
+class _Seen:
+    """The part of a log seen so far: `extremes` (2 x c) are the largest measurements and the
+    largest opposites of measurements, `exact` (2 x c) how many moving rows have exactly these."""
+
+    columns: int
+    measured: int
+    positions: int
+    statistics: ColumnStatistics
+    usable: int = 0
+    starts: list[int] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+    steps: list[Numbers] = field(default_factory=list)
+    shortest: float = np.inf
+    longest: float = 0.0
+    first: float = np.nan
+    last: float = np.nan
+    extremes: Numbers = field(default_factory=lambda: np.full((2, 1), -np.inf))
+    exact: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    probe: list[Usable] = field(default_factory=list)
+
+    def add(self, part: Usable) -> None:
+        """Takes usable rows into account."""
+        if not len(part.t):
+            return
+        self.statistics.add(part.rows)
+        q, y = part.rows[:, : self.positions], part.rows[:, self.columns - self.measured :]
+        moving = np.concatenate([[False], (q[1:] != q[:-1]).any(axis=1)])
+        both = np.stack([y, -y])
+        before, self.extremes = (
+            self.extremes,
+            np.maximum(self.extremes, np.max(both, 1, initial=-np.inf, where=~np.isnan(both))),
+        )
+        found = ((both == self.extremes[:, None]) & moving[:, None]).sum(axis=1)
+        self.exact = np.where(self.extremes > before, 0, self.exact) + found
+        self._time(part)
+        if self.usable < PROBE:
+            self.probe.append(part)
+        self.usable += len(part.t)
+
+    def _time(self, part: Usable) -> None:
+        begins = part.begins.copy()
+        if not self.usable:
+            begins[0], self.first = True, float(part.t[0])
+        steps = np.diff(part.t, prepend=self.last)
+        inner = steps[~begins & ~np.isnan(steps)]
+        self.shortest = min(self.shortest, float(inner.min(initial=np.inf)))
+        self.longest = max(self.longest, float(inner.max(initial=0.0)))
+        if self.usable < PROBE:
+            self.steps.append(inner)
+        for k in np.flatnonzero(begins).tolist():
+            self.starts.append(self.usable + k)
+            self.gaps += [float(steps[k])] if self.usable + k else []
+        self.last = float(part.t[-1])
+
+
+def survey(rows: Rows, look: Callable[[int, Numbers], None]) -> Survey:
+    """Reads a whole log once; `look` sees the number of the first and all columns of
+    usable rows. Raises LogError."""
+    layout = rows.layout
+    columns, measured = len(layout.all) - bool(layout.time), len(layout.measured)
+    seen = _Seen(columns, measured, len(layout.q), ColumnStatistics.of(columns))
+    for part in rows.usable():
+        look(seen.usable, part.rows)
+        seen.add(part)
+    probe = Usable(*(x[:PROBE] for x in vars(Usable.first(seen.probe)).values()))
+    steps = np.concatenate(seen.steps) if seen.steps else np.zeros(0)
+    spread = np.quantile(steps, (0.05, 0.5, 0.95)) if len(steps) else np.full(3, rows.clock.step)
+    least, most = (seen.shortest, seen.longest) if seen.longest else (rows.clock.step,) * 2
+    (low, high), of_measured = seen.statistics.ends, slice(columns - measured, None)
+    ceilings, floors, stuck = _saturated(rows, seen, probe, low[of_measured], high[of_measured])
+    return Survey(
+        rows.clock,
+        rows.seen,
+        seen.usable,
+        dict(rows.reasons),
+        dict(rows.places),
+        tuple(pairwise([*seen.starts, seen.usable])),
+        seen.first,
+        seen.last,
+        (least, float(spread[0]), float(spread[1]), float(spread[2]), most),
+        tuple(sorted(seen.gaps, reverse=True)),
+        low,
+        high,
+        ceilings,
+        floors,
+        stuck,
+        seen.usable - np.atleast_1d(seen.statistics.count)[of_measured],
+        dict(rows.turned),
+        probe,
+    )
+
+
+def _saturated(
+    rows: Rows, seen: _Seen, probe: Usable, low: Numbers, high: Numbers
+) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
+    """Where measured channels are saturated, above and below, and how many rows that concerns. The
+    log is read again only where many rows have exactly the extreme."""
+    c, enough = seen.measured, max(STUCK, STUCK_PART * seen.usable)
+    suspect = (seen.exact >= enough) & np.tile(low < high, (2, 1))
+    near, at = np.zeros((2, c), np.int64), np.zeros((2, c), np.int64)
+    if suspect.any():
+        for part in rows.usable():
+            measured, margin = part.rows[:, seen.columns - c :], TOP * (high - low)
+            at += [(measured == high).sum(0), (measured == low).sum(0)]
+            near += [(measured >= high - margin).sum(0), (measured <= low + margin).sum(0)]
+    suspect &= at >= SELDOM * (near - at)
+    measured = probe.rows[:, seen.columns - c :]
+    for k in np.flatnonzero(suspect.any(axis=0)).tolist():
+        values = np.unique(measured[~np.isnan(measured[:, k]), k])
+        coarse = len(values) > 2 and np.diff(values).min() > TOP * (high[k] - low[k])
+        suspect[:, k] &= not coarse  # its next value is no nearer to the extreme
+    ceilings = np.where(suspect[0], high, np.inf)
+    return ceilings, np.where(suspect[1], low, -np.inf), (at * suspect).sum(0)

@@ -1,8 +1,15 @@
 """Groups of consecutive logs of one robot, each log read and reduced to triangular factors by
 itself. The functions are run by this process or by workers, which read the files themselves and
-return factors only."""
+return factors only.
 
-from collections.abc import Sequence
+What a log or a robot has of its own is eliminated from the factors of its equations. With several
+logs of a robot, the zeros of its sensors may differ between logs; with several robots of one type,
+their friction differs. Of each channel, the part of every column and of the measurement that such
+columns explain is subtracted, which leaves the other unknowns as if the log or the robot had
+unknowns of its own (Frisch & Waugh, Econometrica 1933). What was subtracted gives these for any
+values of the others, and their mean for the model."""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -13,20 +20,174 @@ from symgen.identification.data.dataset import Reading, reading
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.diagnostics.diagnose import diagnosed
 from symgen.identification.estimation.log_reducer import BATCHES, LogReducer
-from symgen.identification.estimation.own_columns import OwnColumns, offset_columns
 from symgen.identification.estimation.triangular_factors import (
     Batches,
     TriangularFactors,
     combined,
     gathered,
+    triangle,
 )
-from symgen.identification.model.drive_columns import Rates
-from symgen.identification.model.equations import Equations
+from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, Rates
+from symgen.identification.model.equations import Equations, Supports
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
+from symgen.mechanics.joint_forces import FRICTION_GROUP
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
+
+DEPENDENT: Final = 1e-9
+"""Columns of unit length with a smaller singular value, by the largest one, count as dependent."""
+
+
+def offset_columns(drives: DriveUnknowns | None, first: int) -> dict[int, tuple[int, ...]]:
+    """The column of the offset of each channel that has one, after `first` columns."""
+    found: dict[int, tuple[int, ...]] = {}
+    for k, column in enumerate(drives.columns if drives else ()):
+        if drives is not None and column.law == "offset":
+            rates = np.abs(drives.joints.rates[column.joint])
+            for channel in np.flatnonzero(rates == rates.max(initial=1.0)).tolist():
+                found.setdefault(channel, (first + k,))
+    return found
+
+
+def friction_columns(drives: DriveUnknowns | None, first: int) -> dict[int, tuple[int, ...]]:
+    """The columns of the other laws of friction of each channel, without those that act on several
+    channels; none while the shape parameters of laws are not yet selected."""
+    found: dict[int, tuple[int, ...]] = {}
+    if drives is None or drives.has_candidates:
+        return found
+    for k, column in enumerate(drives.columns, first):
+        channels = np.flatnonzero(drives.joints.rates[column.joint]).tolist()
+        is_own = column.row.group == FRICTION_GROUP and column.law != "offset"
+        if is_own and len(channels) == 1:
+            found[channels[0]] = (*found.get(channels[0], ()), k)
+    return found
+
+
+@dataclass(frozen=True)
+class OwnColumns:
+    """What the own columns of a log or a robot explain: for each channel of `columns` the
+    projections of all columns of the equations and of the measurement on its k own ones (k x
+    (p + 1)), and the products of these (k x k). `drives` are the columns after the base
+    parameters."""
+
+    columns: Mapping[int, tuple[int, ...]]
+    projections: Mapping[int, Numbers]
+    products: Mapping[int, Numbers]
+    drives: tuple[DriveColumn, ...]
+
+    @classmethod
+    def of(
+        cls,
+        factors: TriangularFactors,
+        supports: Supports,
+        columns: Mapping[int, tuple[int, ...]],
+        drives: tuple[DriveColumn, ...],
+        size: int,
+    ) -> "OwnColumns":
+        """From the factors of all equations, which have `size` columns."""
+        projections, products = dict[int, Numbers](), dict[int, Numbers]()
+        for channel, own in columns.items():
+            factor, support = factors.factors[channel], [*supports[channel], size]
+            part = factor[:, [support.index(column) for column in own]]
+            lengths = np.linalg.norm(part, axis=0)
+            lengths[lengths == 0] = 1.0
+            inverse = np.linalg.pinv(part / lengths, rcond=DEPENDENT) / lengths[:, None]
+            projections[channel] = np.zeros((len(own), size + 1))
+            projections[channel][:, support] = inverse @ factor
+            products[channel] = part.T @ part
+        return cls(columns, projections, products, drives)
+
+    def without(self, factors: TriangularFactors, supports: Supports) -> TriangularFactors:
+        """Factors of the equations, or of a part of them, without the own columns."""
+        result = list(factors.factors)
+        for channel, own in self.columns.items():
+            support = [*supports[channel], self.projections[channel].shape[1] - 1]
+            places = [support.index(column) for column in own]
+            part = result[channel][:, places]
+            rest = result[channel] - part @ self.projections[channel][:, support]
+            rest[:, places] = 0.0
+            result[channel] = triangle(rest)
+        return TriangularFactors(factors.rows, tuple(result))
+
+    def given(self, other: "OwnColumns") -> "OwnColumns":
+        """The same with the own columns of another, which this one is part of, eliminated too."""
+        projections = {
+            channel: rows - rows[:, [*other.columns[channel]]] @ other.projections[channel]
+            if channel in other.columns
+            else rows
+            for channel, rows in self.projections.items()
+        }
+        return replace(self, projections=projections)
+
+    def only(self, kept: tuple[DriveColumn, ...]) -> "OwnColumns":
+        """Of an estimate whose columns after the base parameters are `kept`."""
+        size = next((rows.shape[1] for rows in self.projections.values()), len(self.drives) + 1)
+        first = size - 1 - len(self.drives)
+        places = [*range(first), *(first + self.drives.index(column) for column in kept), -1]
+        columns = dict[int, tuple[int, ...]]()
+        projections, products = dict[int, Numbers](), dict[int, Numbers]()
+        for channel, own in self.columns.items():
+            of_drives = [self.drives[column - first] for column in own]
+            left = [n for n, column in enumerate(of_drives) if column in kept]
+            columns[channel] = tuple(first + kept.index(of_drives[n]) for n in left)
+            projections[channel] = self.projections[channel][np.ix_(left, places)]
+            products[channel] = self.products[channel][np.ix_(left, left)]
+        return OwnColumns(columns, projections, products, kept)
+
+    def values(self, drives: DriveUnknowns | None, values: Numbers) -> Numbers:
+        """The values (p) of an estimate with the own ones in place of the mean; its columns after
+        the base parameters are those of `drives`."""
+        narrow, result = self.only(drives.columns if drives else ()), values.copy()
+        for channel, own in narrow.columns.items():
+            others, rows = values.copy(), narrow.projections[channel]
+            others[[*own]] = 0.0
+            result[[*own]] = rows[:, -1] - rows[:, :-1] @ others
+        return result
+
+    def covariance(self, before: Numbers, variances: Mapping[int, float]) -> Numbers:
+        """The covariance (p x p) of values with own ones from that `before`, of the values with the
+        mean; `variances` are those of the residuals of each channel."""
+        change = np.eye(len(before))
+        noise = np.zeros_like(before)
+        for channel, own in self.columns.items():
+            rows = -self.projections[channel][:, :-1]
+            rows[:, [*own]] = 0.0
+            change[[*own]] = rows
+            squares = np.diag(self.products[channel])
+            faint = np.diag(DEPENDENT * np.where(squares > 0, squares, 1.0))
+            inverse = np.linalg.inv(self.products[channel] + faint)
+            noise[np.ix_(own, own)] = variances[channel] * inverse
+        return np.asarray(change @ before @ change.T + noise)
+
+
+def means(parts: Iterable[OwnColumns], supports: Supports) -> TriangularFactors:
+    """An equation for each own column: that of the model is the mean, each weighted by the sum of
+    squares of its column. The others are not among the unknowns, so their equations do not
+    count."""
+    sums: list[dict[int, Numbers]] = [{} for _ in supports]
+    weights: list[dict[int, float]] = [{} for _ in supports]
+    lost = [0] * len(supports)
+    for part in parts:
+        for channel, own in part.columns.items():
+            support = [*supports[channel], part.projections[channel].shape[1] - 1]
+            squares = np.diag(part.products[channel]).tolist()
+            lost[channel] += len(own) if sums[channel] else 0
+            for column, row, weight in zip(own, part.projections[channel], squares, strict=True):
+                sums[channel][column] = sums[channel].get(column, 0.0) + weight * row[support]
+                weights[channel][column] = weights[channel].get(column, 0.0) + weight
+    factors = []
+    for channel, of_channel in enumerate(supports):
+        equations = [np.zeros(len(of_channel) + 1)]
+        for column, equation in sums[channel].items():
+            equations.append(equation / np.sqrt(weights[channel][column] or 1.0))
+        factors.append(triangle(np.stack(equations)))
+    return TriangularFactors(tuple(-n for n in lost), tuple(factors))
+
+
+# -- own columns -----------------------------------------------------------------------------------
+
 
 KEPT: Final = 4
 """Logs whose samples stay in memory between passes."""

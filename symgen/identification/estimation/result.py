@@ -9,7 +9,6 @@ from symgen.advice import use_prior
 from symgen.errors import SymgenError
 from symgen.identification.data.dataset import Reading
 from symgen.identification.data.differentiation import ORDER, Derivation
-from symgen.identification.data.log_file import Log
 from symgen.identification.diagnostics.cutoffs import rows_of_blocks
 from symgen.identification.estimation.iterative import FittedSystem
 from symgen.identification.estimation.priors import Prior, with_neutral_prior
@@ -36,10 +35,10 @@ class ExcitationError(SymgenError):
 
 
 def estimate(
-    sought: Problem, fit: FittedSystem, log: Log, settings: Settings
+    sought: Problem, fit: FittedSystem, file: str, settings: Settings
 ) -> tuple[Estimate, tuple[str, ...]]:
-    """The estimate from the equations that rounds through the log have fit on, and what is to
-    be said of it. Raises ExcitationError where the motion does not tell all parameters apart."""
+    """The estimate from the equations of the last pass over the log `file`, and notes. Raises
+    ExcitationError where the motion does not tell all parameters apart."""
     drives = fit.equations.drives
     mapping = with_neutral_prior(sought.mapping, fit.rows)
     neutral, sought = mapping is not sought.mapping, replace(sought, mapping=mapping)
@@ -47,7 +46,7 @@ def estimate(
     regularized = settings.automatic and not settings.full
     rows = fit.rows.only(range(len(mapping))) if regularized else fit.rows
     judged = excitation(rows, settings.max_condition)
-    notes = _judged(sought, () if regularized else names, judged, log, settings)
+    notes = _judged(sought, () if regularized else names, judged, file, settings)
     prior = prior_of(sought, settings) if neutral else None
     if prior:
         fit = replace(fit, prior=prior.of_values(len(names)))
@@ -67,7 +66,7 @@ def estimate(
     )
     if neutral:
         note = "the robot file has no inertia; the prior is uniform rods between the joints"
-        notes = (*notes, f"{shown(log.file)}: note: {note}")
+        notes = (*notes, f"{shown(file)}: note: {note}")
     return result, notes
 
 
@@ -99,7 +98,7 @@ def _judged(
     sought: Problem,
     friction: tuple[str, ...],
     judged: Excitation,
-    log: Log,
+    file: str,
     settings: Settings,
 ) -> tuple[str, ...]:
     """A note where the motion leaves parameters to the prior. Raises ExcitationError where there is
@@ -117,9 +116,9 @@ def _judged(
         f"{shown(text, 2000)}"
     )
     if settings.full:
-        return (f"{shown(log.file)}: note: {text}; the prior determines these",)
+        return (f"{shown(file)}: note: {text}; the prior determines these",)
     raise ExcitationError(
-        f"{shown(log.file)}: error: {text}; use a log in which these joints move more (symgen "
+        f"{shown(file)}: error: {text}; use a log in which these joints move more (symgen "
         f"excite optimizes a motion), or {use_prior(settings.full)}"
     )
 

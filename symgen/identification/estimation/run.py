@@ -14,9 +14,8 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.diagnostics.diagnose import diagnosed
 from symgen.identification.estimation.iterative import IterativeEstimator
-from symgen.identification.estimation.log_groups import Fleet, LogFit
+from symgen.identification.estimation.log_groups import Fleet, LogFit, OwnColumns
 from symgen.identification.estimation.log_reducer import LogReducer
-from symgen.identification.estimation.own_columns import OwnColumns
 from symgen.identification.estimation.result import (
     ExcitationError,
     estimate,
@@ -175,7 +174,7 @@ def _fitted(
         if advice := use_prior(settings.full):
             cure = f"{cure}, or {advice}"
         raise ExcitationError(f"{shown(read.log.file)}: error: {text}; {cure}") from None
-    estimated, notes = estimate(sought, fit, read.log, settings)
+    estimated, notes = estimate(sought, fit, read.log.file, settings)
     source.progress("estimating the bias of the filter")
     bias = window_bias(read, fit, source.mean(fit.equations))
     estimated = with_bias(estimated, bias, sought, settings)

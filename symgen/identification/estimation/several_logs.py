@@ -20,14 +20,16 @@ from symgen.identification.estimation.log_groups import (
     FirstLook,
     Fleet,
     LogFit,
+    OwnColumns,
     ReducedGroup,
     compared_group,
     first_looks,
+    friction_columns,
+    means,
     reduced_group,
     reducer,
 )
 from symgen.identification.estimation.log_reducer import LogReducer, Progress
-from symgen.identification.estimation.own_columns import OwnColumns, friction_columns, means
 from symgen.identification.estimation.triangular_factors import (
     TriangularFactors,
     combined,

@@ -16,7 +16,7 @@ import numpy as np
 from symgen.advice import install
 from symgen.algorithms.motion import forward_kinematics
 from symgen.errors import OptionError, SymgenError
-from symgen.identification.excitation.motion_plan import ExcitationPlan
+from symgen.identification.excitation.motion_limits import ExcitationPlan
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.pose import Pose

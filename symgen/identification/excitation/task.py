@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.excitation.clearance import Clearance
-from symgen.identification.excitation.motion_limits import Bounds
-from symgen.identification.excitation.motion_plan import ExcitationPlan
+from symgen.identification.excitation.motion_limits import Bounds, ExcitationPlan
 from symgen.identification.model.regressor_tapes import Dynamics
 from symgen.numbers.types import Numbers
 

@@ -21,7 +21,7 @@ from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
-from symgen.identification.gains.gain_fit import jackknife_errors, least_squares
+from symgen.identification.gains.torque_constants import jackknife_errors, least_squares
 from symgen.identification.model.equations import Kernel, kernel
 from symgen.jobs.job import Job
 from symgen.numbers.types import Numbers

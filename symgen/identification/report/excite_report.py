@@ -10,7 +10,7 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.excitation.optimizer import Excited
 from symgen.identification.excitation.task import ExcitationTask
-from symgen.identification.report.motion_plots import Curve, motion_figure
+from symgen.identification.report.plots import Curve, motion_figure
 from symgen.inspection.pictures import drawn, picture_target
 from symgen.inspection.report_tables import Report, ReportTable
 from symgen.jobs.publish import OutputFile, check_targets, holding

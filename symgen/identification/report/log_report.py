@@ -15,7 +15,7 @@ from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import ColumnStatistics, Samples
-from symgen.identification.report.motion_plots import Curve, motion_figure
+from symgen.identification.report.plots import Curve, motion_figure
 from symgen.inspection.pictures import drawn
 from symgen.inspection.report_tables import Report, ReportTable
 from symgen.jobs.publish import OutputFile

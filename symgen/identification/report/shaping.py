@@ -21,13 +21,13 @@ from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import standard_parameters
 from symgen.identification.report.identification_report import PAGE, page
-from symgen.identification.report.inertials import with_inertials
 from symgen.identification.report.model_file import (
     BEGIN,
     DriveTables,
     drive_tables,
     model_file,
 )
+from symgen.identification.report.urdf_inertials import with_inertials
 from symgen.identification.report.verdicts import (
     FILES,
     URDF,
