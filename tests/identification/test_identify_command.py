@@ -103,7 +103,7 @@ def test_a_log_without_velocities_and_one_with_matrices(tmp_path):
 def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
     from symgen.identification.estimation.run import identify
     from symgen.identification.model.settings import Settings
-    from symgen.identification.report import estimate_plots as plots
+    from symgen.identification.report import plots
 
     monkeypatch.undo()
     job = Job.of(ARM)

@@ -141,7 +141,7 @@ def test_what_no_motion_tells_apart_is_left_out_and_said(tmp_path):
 
 def test_prediction_of_an_estimate_and_of_the_files(tmp_path, monkeypatch):
     """An estimate predicts its log down to the noise; the file, without friction, does not. Pictures are laid out and not drawn."""
-    for module in ("estimate_plots", "prediction_report"):
+    for module in ("plots", "prediction_report"):
         monkeypatch.setattr(
             f"symgen.identification.report.{module}.encoded", lambda figure, kind: b""
         )

@@ -25,7 +25,7 @@ def good(**changes):
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Pictures are laid out but not drawn, which takes longest; one test draws one."""
-    from symgen.identification.report import estimate_plots as plots
+    from symgen.identification.report import plots
 
     monkeypatch.setattr(
         plots,

@@ -1,7 +1,8 @@
 """Candidates: changes of the rows of a log, with what they mean and how they are cured."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -10,8 +11,9 @@ from symgen.identification.data.dataset import Reading
 from symgen.identification.data.log_options import UNITS
 from symgen.identification.diagnostics.diagnostic_fit import (
     DiagnosticModel,
-    Picked,
+    PickedRows,
     Score,
+    Thresholds,
     Trial,
 )
 from symgen.identification.model.problem import Problem
@@ -20,30 +22,6 @@ from symgen.text import shown
 
 UNIT_TOLERANCE: Final = 0.05
 """The relative tolerance within which a factor is that of a unit."""
-
-
-@dataclass(frozen=True)
-class Names:
-    """The joints, and the log's columns of forces, positions and velocities."""
-
-    joints: tuple[str, ...]
-    forces: tuple[str, ...]
-    positions: tuple[str, ...]
-    velocities: tuple[str, ...]
-    with_accelerations: bool = False
-
-    @classmethod
-    def of(cls, reading: Reading, problem: Problem) -> "Names":
-        """The names of a log's columns."""
-        groups = (reading.layout.measured, reading.layout.q, reading.layout.qd)
-        forces, positions, velocities = (tuple(c.name for c in group) for group in groups)
-        recorded = bool(reading.layout.qdd)
-        return cls(problem.wanted.velocities, forces, positions, velocities, recorded)
-
-    @property
-    def rates(self) -> tuple[str, ...]:
-        """The fields of a trial that come from the columns of velocities."""
-        return ("qd",) if self.with_accelerations else ("qd", "qdd")
 
 
 @dataclass(frozen=True)
@@ -60,66 +38,79 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Context:
-    """What hypotheses start from: the rows of the log so far, with their score."""
+class DiagnosticContext:
+    """What hypotheses start from: the rows of the log so far, with their score, and the names of
+    the joints and of the log's columns of forces, positions and velocities."""
 
     model: DiagnosticModel
-    picked: Picked
+    picked: PickedRows
     trial: Trial
     score: Score
-    names: Names
+    joints: tuple[str, ...]
+    forces: tuple[str, ...]
+    positions: tuple[str, ...]
+    velocities: tuple[str, ...]
+    rate_fields: tuple[str, ...]
+    """The fields of a trial that come from the columns of velocities."""
     step: float
     """The usual step of time (s)."""
     original_measurements: Numbers
     """The measurements of the log as it is."""
 
     @classmethod
-    def of(cls, model: DiagnosticModel, picked: Picked, names: Names, step: float) -> "Context":
+    def of(
+        cls, model: DiagnosticModel, picked: PickedRows, reading: Reading, problem: Problem
+    ) -> "DiagnosticContext":
         """The rows of a log as they are, without outliers."""
-        trial = picked.trial()
+        trial, layout = picked.trial(), reading.layout
         off = np.abs(trial.measured - model.predicted(trial, model.score(trial)))
         size = np.sqrt(np.mean(trial.measured**2, axis=0))
-        present = np.any(
-            trial.measured, axis=1, keepdims=True
-        )  # some recorders write 0 for what is missing
+        # some recorders write 0 for what is missing
+        present = np.any(trial.measured, axis=1, keepdims=True)
         used = trial.used & present & (off <= model.thresholds.outlier * size)
         trial = replace(trial, used=used)
-        return cls(model, picked, trial, model.score(trial), names, step, trial.measured)
+        return cls(
+            model,
+            picked,
+            trial,
+            model.score(trial),
+            problem.wanted.velocities,
+            tuple(column.name for column in layout.measured),
+            tuple(column.name for column in layout.q),
+            tuple(column.name for column in layout.qd),
+            ("qd",) if layout.qdd else ("qd", "qdd"),
+            reading.step,
+            trial.measured,
+        )
 
-    def with_trial(self, trial: Trial) -> "Context":
+    def with_trial(self, trial: Trial) -> "DiagnosticContext":
         """With other rows."""
         return replace(self, trial=trial, score=self.model.score(trial))
+
+    def cost(self, trial: Trial) -> float:
+        """The cost of other rows."""
+        return self.model.score(trial).cost
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Those of the diagnostic fit."""
+        return self.model.thresholds
 
     @property
     def suspects(self) -> list[int]:
         """The joints for which hypotheses with columns of their own are tried: all of a small
         robot, those that the model does not explain of a large one."""
-        n = len(self.names.joints)
-        return (
-            list(range(n))
-            if n <= self.model.thresholds.small_robot
-            else self.unexplained_channels()
-        )
+        small = len(self.joints) <= self.thresholds.small_robot
+        return [*range(len(self.joints))] if small else self.unexplained_channels()
 
     def unexplained_channels(self) -> list[int]:
         """The channels that the model does not explain."""
-        limit = self.model.thresholds.poor**2
-        return np.flatnonzero(self.score.residuals > limit).tolist()
-
-
-HypothesisTest = Callable[[Context], Iterable[Candidate]]
+        return np.flatnonzero(self.score.residuals > self.thresholds.poor**2).tolist()
 
 
 def factors_with_one(n: int, k: int, value: float) -> Numbers:
     """Factors (n) of which number k is `value` and the others are 1."""
     return np.where(np.arange(n) == k, value, 1.0)
-
-
-def swapped(n: int, j: int, k: int) -> list[int]:
-    """The order of n columns in which j and k are exchanged."""
-    order = list(range(n))
-    order[j], order[k] = k, j
-    return order
 
 
 def column_options(
@@ -131,11 +122,6 @@ def column_options(
         for k, source in enumerate(order)
         if k != source
     )
-
-
-def quoted_columns(names: Sequence[str]) -> str:
-    """Quoted names."""
-    return ", ".join(f"'{name}'" for name in names)
 
 
 def scale_options(joint: str, factor: float, *groups: str) -> str:
@@ -150,15 +136,37 @@ def unit_of(group: str, factor: float, base: str) -> str | None:
     return f"--unit {group}={name}" if off < UNIT_TOLERANCE and factor != 1.0 else None
 
 
-def parabolic_minimum(cost: Callable[[float], float], best: float, width: float) -> float:
-    """The least cost near `best` by halving parabolas."""
-    for _ in range(4):
-        a, b, c = cost(best - width), cost(best), cost(best + width)
-        curve = a - 2 * b + c
-        best += (
-            width * float(np.clip(0.5 * (a - c) / curve, -1, 1))
-            if curve > 0
-            else (width if c < a else -width)
-        )
-        width /= 2.5
-    return best
+@dataclass(frozen=True)
+class ChangedColumns:
+    """Columns that a hypothesis changes together: the fields of a trial, the groups of the options
+    with the names of their columns, and the channels that are tried."""
+
+    fields: tuple[str, ...]
+    groups: dict[str, tuple[str, ...]]
+    channels: Sequence[int]
+
+    def signs(self, context: DiagnosticContext) -> Iterator[Candidate]:
+        """Each column with the opposite sign."""
+        names = next(iter(self.groups.values()))
+        for k in self.channels:
+            yield Candidate(
+                context.trial.scaled(factors_with_one(len(names), k, -1.0), *self.fields),
+                f"'{shown(names[k])}' probably has the wrong sign",
+                f"give {scale_options(context.joints[k], -1.0, *self.groups)}",
+            )
+
+    def swaps(self, context: DiagnosticContext, *more: str) -> Iterator[Candidate]:
+        """Two columns exchanged, with `more` fields."""
+        names = next(iter(self.groups.values()))
+        for j, k in combinations(self.channels, 2):
+            order = [*range(len(names))]
+            order[j], order[k] = k, j
+            options = (
+                column_options(group, order, context.joints, columns)
+                for group, columns in self.groups.items()
+            )
+            yield Candidate(
+                context.trial.reordered(order, *self.fields, *more),
+                f"'{shown(names[j])}' and '{shown(names[k])}' are probably exchanged",
+                f"give {' '.join(options)}",
+            )

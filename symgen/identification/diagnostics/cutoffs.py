@@ -17,7 +17,7 @@ from symgen.identification.data.differentiation import Derivation
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
-from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, Picked, drive_model, ridged
+from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, PickedRows, drive_model, ridged
 from symgen.identification.model.equations import Kernel
 from symgen.identification.model.problem import Problem
 from symgen.numbers.types import Numbers
@@ -95,7 +95,7 @@ def _error(
     inner: list[Samples] = [s.part(slice(lost, len(s) - lost)) for s in samples]
     if not sum(map(len, inner)):
         return np.inf
-    trial = Picked(tuple(inner), ROWS).trial()
+    trial = PickedRows(tuple(inner), ROWS).trial()
     rows, measured = drive_model(kernel, trial), trial.measured * trial.used
     edges = np.linspace(0, len(rows), FOLDS + 1).astype(int)
     parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]

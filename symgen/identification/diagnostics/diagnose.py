@@ -17,25 +17,28 @@ from symgen.identification.data.log_file import LogError
 from symgen.identification.data.unit_checks import Slopes
 from symgen.identification.diagnostics.candidates import (
     Candidate,
-    Context,
-    Names,
+    DiagnosticContext,
     column_options,
     factors_with_one,
-    quoted_columns,
     scale_options,
     unit_of,
 )
 from symgen.identification.diagnostics.diagnostic_fit import (
     DiagnosticModel,
-    Picked,
+    PickedRows,
     Thresholds,
     chosen,
 )
-from symgen.identification.diagnostics.hypotheses import HYPOTHESES, Hypothesis, all_factor
-from symgen.identification.diagnostics.robot_hypotheses import gravity_sizes, payload
+from symgen.identification.diagnostics.hypotheses import (
+    HYPOTHESES,
+    Hypothesis,
+    all_factor,
+    gravity_sizes,
+    payload,
+)
 from symgen.identification.model.problem import Problem, gravity_kernel
 from symgen.jobs.job import Job
-from symgen.text import shown
+from symgen.text import quoted, shown
 
 
 def _order(slopes: Slopes, limits: Thresholds) -> list[int]:
@@ -51,33 +54,33 @@ def _order(slopes: Slopes, limits: Thresholds) -> list[int]:
     return order if clear else list(range(n))
 
 
-def _slopes(context: Context) -> tuple[Slopes, list[int]]:
+def _slopes(context: DiagnosticContext) -> tuple[Slopes, list[int]]:
     """The slopes with the velocities in the order of the positions, and that order."""
     slopes = Slopes.of([(s.t, s.q, s.qd) for s in context.picked.samples])
-    order = _order(slopes, context.model.thresholds)
+    order = _order(slopes, context.thresholds)
     return slopes.reordered(order), order
 
 
-def unrelated(context: Context) -> Iterator[str]:
+def unrelated(context: DiagnosticContext) -> Iterator[str]:
     """Velocities that have nothing to do with the positions, in any order."""
-    limits, names = context.model.thresholds, context.names
-    if not names.velocities:
+    limits = context.thresholds
+    if not context.velocities:
         return
     slopes, order = _slopes(context)
     moves = np.ptp(np.concatenate([s.q for s in context.picked.samples]), axis=0) > limits.travel
     wrong = moves & (np.abs(np.diag(slopes.correlation)) < limits.inconsistent)
     for k in np.flatnonzero(wrong).tolist():
         yield (
-            f"'{shown(names.velocities[order[k]])}' is not the derivative of "
-            f"'{shown(names.positions[k])}'; choose other columns with --column, or remove the "
+            f"'{shown(context.velocities[order[k]])}' is not the derivative of "
+            f"'{shown(context.positions[k])}'; choose other columns with --column, or remove the "
             "columns of velocities, which are then derived from the positions"
         )
 
 
-def kinematic_changes(context: Context) -> Iterator[list[Candidate]]:
+def kinematic_changes(context: DiagnosticContext) -> Iterator[list[Candidate]]:
     """Groups of alternatives, of which one holds; the trial of each is that of the context with
     the change."""
-    limits = context.model.thresholds
+    limits = context.thresholds
     slopes, order = _slopes(context)
     if order != list(range(len(order))):
         yield _orders(context, order)
@@ -92,60 +95,60 @@ def kinematic_changes(context: Context) -> Iterator[list[Candidate]]:
         yield _single(context, k, slope)
 
 
-def _orders(context: Context, order: list[int]) -> list[Candidate]:
-    names, inverse = context.names, np.argsort(order).tolist()
-    moved = [shown(names.velocities[k]) for k in range(len(order)) if order[k] != k]
-    places = [shown(names.positions[k]) for k in range(len(order)) if order[k] != k]
+def _orders(context: DiagnosticContext, order: list[int]) -> list[Candidate]:
+    inverse = np.argsort(order).tolist()
+    moved = [k for k in range(len(order)) if order[k] != k]
+    velocities = quoted(context.velocities[k] for k in moved)
+    positions = quoted(context.positions[k] for k in moved)
     verb = "are probably exchanged"
     return [
         Candidate(
-            context.trial.reordered(order, *context.names.rates),
-            f"the columns {quoted_columns(moved)} {verb}: "
-            "they are the derivatives of other positions",
-            f"give {column_options('qd', order, names.joints, names.velocities)}",
+            context.trial.reordered(order, *context.rate_fields),
+            f"the columns {velocities} {verb}: they are the derivatives of other positions",
+            f"give {column_options('qd', order, context.joints, context.velocities)}",
         ),
         Candidate(
             context.trial.reordered(inverse, "q"),
-            f"the columns {quoted_columns(places)} {verb}: their derivatives are other velocities",
-            f"give {column_options('q', inverse, names.joints, names.positions)}",
+            f"the columns {positions} {verb}: their derivatives are other velocities",
+            f"give {column_options('q', inverse, context.joints, context.positions)}",
         ),
     ]
 
 
-def _single(context: Context, k: int, slope: float) -> list[Candidate]:
-    names, trial = context.names, context.trial
-    factors = factors_with_one(len(names.joints), k, slope)
+def _single(context: DiagnosticContext, k: int, slope: float) -> list[Candidate]:
+    trial = context.trial
+    factors = factors_with_one(len(context.joints), k, slope)
     finding = (
-        f"the derivative of '{shown(names.positions[k])}' is {slope:.4g} times "
-        f"'{shown(names.velocities[k])}'"
+        f"the derivative of '{shown(context.positions[k])}' is {slope:.4g} times "
+        f"'{shown(context.velocities[k])}'"
     )
     exact = float(np.round(slope, 2)) if abs(slope) >= 1 else slope
     return [
         Candidate(
-            trial.scaled(factors, *names.rates),
+            trial.scaled(factors, *context.rate_fields),
             finding,
-            f"give {scale_options(names.joints[k], exact, 'qd')}",
+            f"give {scale_options(context.joints[k], exact, 'qd')}",
         ),
         Candidate(
             trial.scaled(1 / factors, "q"),
             finding,
-            f"give {scale_options(names.joints[k], 1 / exact, 'q')}",
+            f"give {scale_options(context.joints[k], 1 / exact, 'q')}",
         ),
     ]
 
 
-def _common(context: Context, slope: float) -> list[Candidate]:
+def _common(context: DiagnosticContext, slope: float) -> list[Candidate]:
     """All velocities, all positions or the time are wrong by a factor."""
-    names, trial = context.names, context.trial
+    trial = context.trial
     finding = f"the derivatives of all positions are {slope:.4g} times the recorded velocities"
 
     def cure(group: str, factor: float) -> str:
         unit = unit_of(group, factor, "rad") or unit_of(group, factor, "m")
-        scales = (scale_options(joint, factor, group) for joint in names.joints)
+        scales = (scale_options(joint, factor, group) for joint in context.joints)
         return f"give {unit or ' '.join(scales)}"
 
     changes = [
-        Candidate(trial.scaled(slope, *names.rates), finding, cure("qd", slope)),
+        Candidate(trial.scaled(slope, *context.rate_fields), finding, cure("qd", slope)),
         Candidate(trial.scaled(1 / slope, "q"), finding, cure("q", 1 / slope)),
     ]
     if slope > 0:
@@ -169,7 +172,7 @@ class Diagnosis:
     """What was found: sentences with their cures, and the rows of the log with all changes."""
 
     findings: tuple[str, ...]
-    context: Context
+    context: DiagnosticContext
     applied: tuple[Candidate, ...] = ()
 
 
@@ -191,10 +194,10 @@ def diagnosed(
     if sought.joints is None or kernel is None:
         return reading
     model = DiagnosticModel(kernel, sought.mapping, lambda: gravity_kernel(job), limits)
-    picked = Picked(chosen(reading), limits.rows)
+    picked = PickedRows(chosen(reading), limits.rows)
     if not picked.samples or not sought.wanted.plain:
         return reading
-    context = Context.of(model, picked, Names.of(reading, sought), reading.step)
+    context = DiagnosticContext.of(model, picked, reading, sought)
     if np.abs(context.trial.qd).max() < limits.least_rate:
         return reading
     if loaded_bodies:
@@ -210,20 +213,20 @@ def diagnosed(
     return replace(reading, doubts=doubts, survey=survey)
 
 
-def diagnosis(context: Context) -> Diagnosis:
+def diagnosis(context: DiagnosticContext) -> Diagnosis:
     """The changes that explain a log far better, the most important first, each tried on top of
     those before it."""
     found = list[Candidate]()
-    for alternatives in kinematic_changes(context) if context.names.velocities else ():
-        best = min(alternatives, key=lambda c: context.model.score(c.trial).cost)
+    for alternatives in kinematic_changes(context) if context.velocities else ():
+        best = min(alternatives, key=lambda c: context.cost(c.trial))
         found.append(best)
         context = context.with_trial(best.trial)
-    common = min(_of_all_forces(context), key=lambda c: context.model.score(c.trial).cost)
+    common = min(_of_all_forces(context), key=lambda c: context.cost(c.trial))
     if common.trial is not context.trial:
         found.append(common)
         context = context.with_trial(common.trial)
     rows: Iterable[Hypothesis] = HYPOTHESES
-    limits = context.model.thresholds
+    limits = context.thresholds
     for _ in range(0 if common.final else limits.most_changes):
         cures = _cures(context, rows)
         most = max((gain for gain, _, _ in cures), default=0.0)
@@ -240,7 +243,7 @@ def diagnosis(context: Context) -> Diagnosis:
     return Diagnosis((*texts, *_unexplained(context, texts)), context, tuple(found))
 
 
-def _of_all_forces(context: Context) -> Iterator[Candidate]:
+def _of_all_forces(context: DiagnosticContext) -> Iterator[Candidate]:
     """The rows as they are, all forces times a factor, and the changes of gravity and of the last
     body, which may look like one."""
     yield Candidate(context.trial, "", "")
@@ -251,25 +254,25 @@ def _of_all_forces(context: Context) -> Iterator[Candidate]:
         yield from payload(context)
 
 
-def _cures(context: Context, rows: Iterable[Hypothesis]) -> list[Cure]:
+def _cures(context: DiagnosticContext, rows: Iterable[Hypothesis]) -> list[Cure]:
     """The changes that explain the log far better than no change."""
-    limits, poor = context.model.thresholds, bool(context.unexplained_channels())
+    limits, poor = context.thresholds, bool(context.unexplained_channels())
     found = list[Cure]()
     for row in rows:
         if row.poor_only and not poor:
             continue
-        least = row.least_gain(len(context.names.forces), limits)
+        least = row.least_gain(len(context.forces), limits)
         least = max(least, limits.least_gain_of_poor) if poor else least
         for candidate in row.tries(context):
-            gain = context.score.cost - context.model.score(candidate.trial).cost
+            gain = context.score.cost - context.cost(candidate.trial)
             if gain > least:
                 found.append((gain, candidate, row))
     return found
 
 
-def _copies(context: Context) -> Iterator[str]:
+def _copies(context: DiagnosticContext) -> Iterator[str]:
     """Columns of forces with the same values."""
-    y, names = context.trial.measured, context.names.forces
+    y, names = context.trial.measured, context.forces
     for j in range(y.shape[1]):
         for k in range(j + 1, y.shape[1]):
             if np.array_equal(y[:, j], y[:, k]) and np.ptp(y[:, j]):
@@ -279,12 +282,12 @@ def _copies(context: Context) -> Iterator[str]:
                 )
 
 
-def _held(context: Context) -> Iterator[str]:
+def _held(context: DiagnosticContext) -> Iterator[str]:
     """Columns of forces that keep one value for a part of the log in which the joint moves, and
     seldom another one."""
-    samples, limits = context.picked.samples, context.model.thresholds
+    samples, limits = context.picked.samples, context.thresholds
     least = limits.held * sum(map(len, samples))
-    for k, name in enumerate(context.names.forces):
+    for k, name in enumerate(context.forces):
         for s in samples:
             edges = np.flatnonzero(np.diff(s.measured[:, k], prepend=np.nan, append=np.nan) != 0)
             runs = np.diff(edges)
@@ -299,20 +302,20 @@ def _held(context: Context) -> Iterator[str]:
                 )
 
 
-def _unexplained(context: Context, texts: list[str]) -> Iterator[str]:
+def _unexplained(context: DiagnosticContext, texts: list[str]) -> Iterator[str]:
     """A log of which no change explains the forces."""
     poor = context.unexplained_channels()
-    if not texts and 2 * len(poor) >= len(context.names.forces):
-        listed = quoted_columns([context.names.forces[k] for k in poor])
+    if not texts and 2 * len(poor) >= len(context.forces):
+        listed = quoted(context.forces[k] for k in poor)
         yield (
             f"the forces {listed} do not follow from the motion, and no change that was tried "
             "explains them; check that positions and forces are of the same run and robot"
         )
 
 
-def _unlike(context: Context) -> Iterator[str]:
+def _unlike(context: DiagnosticContext) -> Iterator[str]:
     """A robot whose base parameters are far from those of its file."""
-    limits, b = context.model.thresholds, len(context.model.mapping)
+    limits, b = context.thresholds, len(context.model.mapping)
     distance = context.score.distance / max(b, 1)
     if distance > limits.unlike:
         yield (

@@ -131,7 +131,7 @@ def by_joint(columns: Sequence[Numbers]) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Picked:
+class PickedRows:
     """Evenly spaced rows of some blocks of samples, at most `most` in all."""
 
     samples: tuple[Samples, ...]

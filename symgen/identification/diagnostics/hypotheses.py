@@ -1,31 +1,21 @@
 """Hypotheses about what is wrong with a log: each is a change of its rows, tried by the diagnostic
 fit, with the finding and the option that cures it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Final
 
 import numpy as np
 
 from symgen.identification.diagnostics.candidates import (
     Candidate,
-    Context,
-    HypothesisTest,
-    column_options,
+    ChangedColumns,
+    DiagnosticContext,
     factors_with_one,
-    parabolic_minimum,
     scale_options,
-    swapped,
     unit_of,
 )
 from symgen.identification.diagnostics.diagnostic_fit import Thresholds, Trial
-from symgen.identification.diagnostics.robot_hypotheses import (
-    drift,
-    gravity_directions,
-    gravity_sizes,
-    payload,
-)
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
@@ -38,47 +28,32 @@ FINE_SHIFT: Final = 0.03
 LOW: Final = 0.25
 """The part of the gain by which costs may be above the least one about the delay."""
 
+
 # -- forces ----------------------------------------------------------------------------------------
 
 
-def _force_signs(context: Context) -> Iterator[Candidate]:
-    n = len(context.names.forces)
-    for k, name in enumerate(context.names.forces):
-        yield Candidate(
-            context.trial.scaled(factors_with_one(n, k, -1.0), "measured"),
-            f"'{shown(name)}' probably has the wrong sign",
-            f"give {scale_options(context.names.joints[k], -1.0, 'tau')}",
-        )
+def _forces(context: DiagnosticContext) -> ChangedColumns:
+    """The columns of forces."""
+    return ChangedColumns(("measured",), {"tau": context.forces}, range(len(context.forces)))
 
 
-def _force_swaps(context: Context) -> Iterator[Candidate]:
-    names = context.names
-    for j, k in combinations(range(len(names.forces)), 2):
-        order = swapped(len(names.forces), j, k)
-        yield Candidate(
-            context.trial.reordered(order, "measured", "used"),
-            f"'{shown(names.forces[j])}' and '{shown(names.forces[k])}' are probably exchanged",
-            f"give {column_options('tau', order, names.joints, names.forces)}",
-        )
-
-
-def _force_factors(context: Context) -> Iterator[Candidate]:
+def _force_factors(context: DiagnosticContext) -> Iterator[Candidate]:
     """One channel times the factor by which the others, and the prior, predict it."""
-    n = len(context.names.forces)
-    for k, name in enumerate(context.names.forces):
+    n = len(context.forces)
+    for k, name in enumerate(context.forces):
         factor = _best_factor(context, k)
-        limit = context.model.thresholds.factor
+        limit = context.thresholds.factor
         if factor is None or 1 / limit < abs(factor) < limit:
             continue
         yield Candidate(
             context.trial.scaled(factors_with_one(n, k, factor), "measured"),
             f"'{shown(name)}' is probably {1 / factor:.3g} times the force",
-            f"give {scale_options(context.names.joints[k], factor, 'tau')} if its unit or torque "
+            f"give {scale_options(context.joints[k], factor, 'tau')} if its unit or torque "
             "constant is wrong",
         )
 
 
-def _best_factor(context: Context, k: int) -> float | None:
+def _best_factor(context: DiagnosticContext, k: int) -> float | None:
     """The factor of channel k from a fit to the other channels."""
     trial = context.trial
     used = trial.used.copy()
@@ -91,7 +66,7 @@ def _best_factor(context: Context, k: int) -> float | None:
     return decade if abs(factor / decade - 1) < NEAR_UNIT else factor
 
 
-def _projected_factor(context: Context, x: Numbers, k: int) -> float | None:
+def _projected_factor(context: DiagnosticContext, x: Numbers, k: int) -> float | None:
     """The factor that makes the inertial forces of channel k those of parameters `x`, its drive
     left free; None if they hardly correlate."""
     trial = context.trial
@@ -103,31 +78,31 @@ def _projected_factor(context: Context, x: Numbers, k: int) -> float | None:
     pair = pair - drive @ np.linalg.lstsq(drive, pair, rcond=None)[0]
     sizes = np.sqrt(np.sum(pair**2, axis=0))
     product = float(pair[:, 0] @ pair[:, 1])
-    if not sizes.all() or abs(product) < context.model.thresholds.correlation * sizes.prod():
+    if not sizes.all() or abs(product) < context.thresholds.correlation * sizes.prod():
         return None
     return float(sizes[0] ** 2 / product)
 
 
-def all_factor(context: Context) -> Iterator[Candidate]:
+def all_factor(context: DiagnosticContext) -> Iterator[Candidate]:
     """All forces times one factor: the median of those that the robot file predicts."""
-    mapping, names, n = context.model.mapping, context.names, len(context.names.forces)
+    mapping, n = context.model.mapping, len(context.forces)
     base = mapping.base(mapping.prior)
     factors = [f for k in range(n) if (f := _projected_factor(context, base, k)) is not None]
-    factor, limit = float(np.median(factors or [1.0])), context.model.thresholds.common_factor
+    factor, limit = float(np.median(factors or [1.0])), context.thresholds.common_factor
     if 2 * len(factors) < n or 1 / limit < factor < limit or len({*np.sign(factors)}) > 1:
         return
     if -limit < factor < -1 / limit:
         factor, cure = (
             -1.0,
-            "give " + " ".join(scale_options(joint, -1.0, "tau") for joint in names.joints),
+            "give " + " ".join(scale_options(joint, -1.0, "tau") for joint in context.joints),
         )
     elif unit := unit_of("tau", factor, "N m"):
         cure = f"their unit is not N m; give {unit}"
     else:
         cure = (
-            "as with motor currents in A or torques on the motor side of the gears; give "
-            f"--column current={','.join(map(shown, names.forces))} and --torque-constant JOINT=K "
-            "for each joint"
+            "as with motor currents in A or torques on the motor side of the gears; give --column "
+            f"current={','.join(map(shown, context.forces))} and --torque-constant JOINT=K for "
+            "each joint"
         )
     sizes = np.abs(factors)
     yield Candidate(
@@ -138,11 +113,11 @@ def all_factor(context: Context) -> Iterator[Candidate]:
     )
 
 
-def _saturated(context: Context) -> Iterator[Candidate]:
+def _saturated(context: DiagnosticContext) -> Iterator[Candidate]:
     """Channels that hardly ever exceed a force which the model exceeds: rows near it are left
     out."""
-    trial, limits = context.trial, context.model.thresholds
-    for k, name in enumerate(context.names.forces):
+    trial, limits = context.trial, context.thresholds
+    for k, name in enumerate(context.forces):
         used = trial.used[:, k]
         if not used.any():
             continue
@@ -170,7 +145,7 @@ def _saturated(context: Context) -> Iterator[Candidate]:
                 )
 
 
-def _delay(context: Context) -> Iterator[Candidate]:
+def _delay(context: DiagnosticContext) -> Iterator[Candidate]:
     """Forces that are recorded later or earlier than the motion, all of them."""
     step, picked = context.step, context.picked
     if context.trial.measured is not context.original_measurements:
@@ -180,7 +155,7 @@ def _delay(context: Context) -> Iterator[Candidate]:
         return replace(context.trial, measured=picked.measured(seconds))
 
     def costs(delays: Numbers) -> Numbers:
-        return np.array([context.model.score(shifted(x)).cost for x in delays.tolist()])
+        return np.array([context.cost(shifted(x)) for x in delays.tolist()])
 
     coarse = np.linspace(-MAX_SHIFT, MAX_SHIFT, 21)
     fine = coarse[np.argmin(costs(coarse))] + np.linspace(-FINE_SHIFT, FINE_SHIFT, 21)
@@ -202,48 +177,29 @@ def _delay(context: Context) -> Iterator[Candidate]:
 MOTION: Final = ("q", "qd", "qdd")
 
 
-def _position_signs(context: Context) -> Iterator[Candidate]:
-    names = context.names
-    n, groups = len(names.joints), ("q", "qd") if names.velocities else ("q",)
-    for k in context.suspects:
-        yield Candidate(
-            context.trial.scaled(factors_with_one(n, k, -1.0), *MOTION),
-            f"'{shown(names.positions[k])}' probably has the wrong sign",
-            f"give {scale_options(names.joints[k], -1.0, *groups)}",
-        )
+def _positions(context: DiagnosticContext) -> ChangedColumns:
+    """The columns of positions, with velocities where the log has them."""
+    groups = {"q": context.positions, "qd": context.velocities}
+    groups = {name: columns for name, columns in groups.items() if columns}
+    return ChangedColumns(MOTION, groups, context.suspects)
 
 
-def _position_swaps(context: Context) -> Iterator[Candidate]:
-    names = context.names
-    for j, k in combinations(context.suspects, 2):
-        order = swapped(len(names.joints), j, k)
-        cure = column_options("q", order, names.joints, names.positions)
-        if names.velocities:
-            cure += " " + column_options("qd", order, names.joints, names.velocities)
-        yield Candidate(
-            context.trial.reordered(order, *MOTION),
-            f"'{shown(names.positions[j])}' and '{shown(names.positions[k])}' are probably "
-            "exchanged",
-            f"give {cure}",
-        )
-
-
-def _degrees(context: Context) -> Iterator[Candidate]:
-    if context.names.velocities:
+def _degrees(context: DiagnosticContext) -> Iterator[Candidate]:
+    if context.velocities:
         return
     trial = context.trial.scaled(np.pi / 180, *MOTION)
     yield Candidate(trial, "the positions are probably in degrees", "give --unit q=deg")
 
 
-def _zeros(context: Context) -> Iterator[Candidate]:
+def _zeros(context: DiagnosticContext) -> Iterator[Candidate]:
     """Zero offsets of positions by a Gauss-Newton step of all joints, then one joint by itself."""
-    limits = context.model.thresholds
+    limits = context.thresholds
     for k in context.suspects:
         best = _best_zero(context, k)
         if abs(best) > limits.zero:
             yield Candidate(
                 _moved(context.trial, k, best),
-                f"the zero of '{shown(context.names.positions[k])}' probably differs from that of "
+                f"the zero of '{shown(context.positions[k])}' probably differs from that of "
                 f"the robot file by {np.degrees(-best):.3g}°",
                 "correct the calibration of the encoder, or add the angle to the positions",
             )
@@ -257,20 +213,146 @@ ANGLES: Final = tuple(np.radians([-130.0, -60.0, -15.0, 0.0, 15.0, 60.0, 130.0])
 """Offsets of positions that are tried first (rad)."""
 
 
-def _best_zero(context: Context, k: int) -> float:
+def _best_zero(context: DiagnosticContext, k: int) -> float:
     """The offset (rad) of joint k with the least cost; 0 if none is much better."""
 
     def cost(angle: float) -> float:
-        return context.model.score(_moved(context.trial, k, angle)).cost
+        return context.cost(_moved(context.trial, k, angle))
 
     costs = [cost(angle) for angle in ANGLES]
     best = int(np.argmin(costs))
     middle = len(ANGLES) // 2
     if best == middle:
         a, b, c = costs[middle - 1 : middle + 2]
-        if (a - c) ** 2 / (8 * (a - 2 * b + c)) < context.model.thresholds.least_gain / 3:
+        if (a - c) ** 2 / (8 * (a - 2 * b + c)) < context.thresholds.least_gain / 3:
             return 0.0
     return parabolic_minimum(cost, ANGLES[best], ANGLES[middle + 1])
+
+
+def parabolic_minimum(cost: Callable[[float], float], best: float, width: float) -> float:
+    """The least cost near `best` by halving parabolas."""
+    for _ in range(4):
+        a, b, c = cost(best - width), cost(best), cost(best + width)
+        curve = a - 2 * b + c
+        best += (
+            width * float(np.clip(0.5 * (a - c) / curve, -1, 1))
+            if curve > 0
+            else (width if c < a else -width)
+        )
+        width /= 2.5
+    return best
+
+
+# -- the robot -------------------------------------------------------------------------------------
+
+LARGEST: Final = 2.0
+"""The largest logarithm of a factor of gravity that is tried."""
+
+
+def gravity_sizes(context: DiagnosticContext) -> Iterator[Candidate]:
+    """Gravity with another magnitude: none, or another size of the robot, because all lengths
+    times a factor are gravity by that factor (the masses make up for the rest)."""
+
+    def cost(log: float) -> float:
+        return context.cost(replace(context.trial, gravity=float(np.exp(log))))
+
+    limits = context.thresholds
+    grid = np.linspace(-LARGEST, LARGEST, 9)
+    best = float(grid[int(np.argmin([cost(x) for x in grid]))])
+    factor = float(np.exp(parabolic_minimum(cost, best, 0.5)))
+    size = ",".join(f"{0.0 - x:g}" for x in context.model.mapping.model.gravity)
+    yield Candidate(
+        replace(context.trial, gravity=-1.0),
+        "the base is probably mounted upside down",
+        f"give --gravity {size}",
+    )
+    yield Candidate(
+        replace(context.trial, gravity=0.0),
+        "the forces do not include gravity",
+        "give --gravity 0,0,0 if it was subtracted from them",
+    )
+    if abs(best) < LARGEST and not 1 / limits.gravity < factor < limits.gravity:
+        yield Candidate(
+            replace(context.trial, gravity=factor),
+            f"all lengths of the robot are probably {1 / factor:.3g} times those in the robot file",
+            "use the file of the robot that was recorded",
+            final=True,
+        )
+
+
+def gravity_directions(context: DiagnosticContext) -> Iterator[Candidate]:
+    """Gravity in another direction of the base."""
+    model = context.model.mapping.model
+    if context.score.residuals.max() < context.thresholds.tilted**2:
+        return
+    size = float(np.linalg.norm(model.gravity))
+    if not size:
+        return
+
+    def gravity(direction: Numbers) -> Numbers:
+        return np.asarray(direction * (size / np.linalg.norm(direction)))
+
+    def trial(direction: Numbers) -> Trial:
+        return replace(context.trial, gravity=gravity(direction))
+
+    corners = [np.array(v, float) for v in np.ndindex(3, 3, 3)]
+    starts = [v - 1 for v in corners if (v != 1).any()]
+    best = min(starts, key=lambda v: context.cost(trial(v)))
+    best = best / np.linalg.norm(best)
+    for width in (0.4, 0.2, 0.1, 0.04, 0.02):
+        for _ in range(4):
+            axes = np.linalg.svd(best[None])[2][1:]
+            tried = [best, *(best + s * width * a for a in axes for s in (-1, 1))]
+            better = min(tried, key=lambda v: context.cost(trial(v)))
+            if better is best:
+                break
+            best = better / np.linalg.norm(better)
+    tilt = np.degrees(
+        np.arccos(np.clip(gravity(best) @ np.array(model.gravity, float) / size**2, -1, 1))
+    )
+    explained = context.model.score(trial(best)).residuals.max() < context.thresholds.poor**2
+    if explained and tilt > context.thresholds.tilt:
+        text = ",".join(f"{x:.2f}" for x in gravity(best))
+        yield Candidate(
+            trial(best),
+            f"the base is probably mounted in another direction, {tilt:.0f}° from that of the "
+            "robot file",
+            f"give --gravity {text}",
+        )
+
+
+def payload(context: DiagnosticContext) -> Iterator[Candidate]:
+    """A last body that is not as in the robot file."""
+    mapping, last = context.model.mapping, len(context.model.mapping.bodies) - 1
+    if last in context.trial.loose:
+        return
+    trial = replace(context.trial, loose=(last,))
+    mass = context.model.standard(trial)[10 * last] - mapping.prior[10 * last]
+    body = shown(mapping.bodies[last])
+    if mass < context.thresholds.load * float(mapping.prior[: 10 * (last + 1) : 10].sum()):
+        return
+    yield Candidate(
+        trial,
+        f"link '{body}' probably carries a load that is not in the robot file, of about "
+        f"{mass:.2g} kg",
+        f"estimate it with --payload {body}",
+        final=True,
+    )
+
+
+def drift(context: DiagnosticContext) -> Iterator[Candidate]:
+    """Friction that changes over the log."""
+    trial = context.trial
+    ramp = (trial.t - trial.t.mean()) / max(np.ptp(trial.t), 1e-9)
+    extra = tuple(column * ramp[:, None] for column in trial.drives[:3])
+    yield Candidate(
+        replace(trial, extra=extra),
+        "friction changes over the log",
+        "let the robot warm up, or identify parts of the log",
+    )
+
+
+# -- the table -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -278,7 +360,7 @@ class Hypothesis:
     """A row of the table: what it tries, the reduction of the cost from which it is believed, by
     channel and in all, and whether it is tried only if a channel is not explained."""
 
-    tries: HypothesisTest
+    tries: Callable[[DiagnosticContext], Iterable[Candidate]]
     least: float = 0.0
     of_each: float = 0.0
     poor_only: bool = False
@@ -289,13 +371,13 @@ class Hypothesis:
 
 
 HYPOTHESES: Final = (
-    Hypothesis(_force_signs),
+    Hypothesis(lambda context: _forces(context).signs(context)),
     Hypothesis(_force_factors),
     Hypothesis(_saturated, least=60.0),
     Hypothesis(_delay, of_each=50.0),
-    Hypothesis(_force_swaps, poor_only=True),
-    Hypothesis(_position_signs),
-    Hypothesis(_position_swaps, poor_only=True),
+    Hypothesis(lambda context: _forces(context).swaps(context, "used"), poor_only=True),
+    Hypothesis(lambda context: _positions(context).signs(context)),
+    Hypothesis(lambda context: _positions(context).swaps(context), poor_only=True),
     Hypothesis(_degrees, poor_only=True),
     Hypothesis(_zeros, least=25.0),
     Hypothesis(gravity_sizes),
