@@ -94,9 +94,10 @@ def one(path: str) -> dict[str, Any]:
         "condition": estimate.condition,
         "scaled": estimate.scaled_condition,
         "values": estimate.values.tolist(),
-        "residuals": [c.residual / c.measured for c in estimate.channels],
+        "residuals": [c.residual_rms / c.measured_rms for c in estimate.channels],
         "validation": [
-            (c.validation_residual or 0) / (c.validation_measured or 1) for c in estimate.channels
+            (c.validation_residual_rms or 0) / (c.validation_measured_rms or 1)
+            for c in estimate.channels
         ],
     }
 

@@ -145,9 +145,9 @@ class Identification:
 
     def __repr__(self) -> str:
         errors = ", ".join(
-            f"{c.name} {100 * c.residual / c.measured:.1f} %"
+            f"{c.name} {100 * c.residual_rms / c.measured_rms:.1f} %"
             for c in self.result.estimate.channels
-            if c.measured
+            if c.measured_rms
         )
         return f"Identification({len(self.parameters)} parameters; residuals {errors})"
 

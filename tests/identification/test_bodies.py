@@ -202,7 +202,7 @@ def loaded_panda():
 def test_a_payload_is_recovered_in_the_axes_of_its_link():
     loaded, mapping, standard = loaded_panda()
     found = payload(loaded.model, estimate(PANDA, mapping.base(standard)), "flange")
-    np.testing.assert_allclose(found.ten, LOAD, atol=1e-8)
+    np.testing.assert_allclose(found.parameters, LOAD, atol=1e-8)
     np.testing.assert_allclose([found.mass, *found.centre], [M, *C], atol=1e-8)
     assert found.alone and found.freedom == len(mapping) - 10
 

@@ -58,7 +58,7 @@ def test_a_log_without_noise_gives_the_truth(tmp_path):
     ).estimate
     assert np.allclose(estimate.values, truth(estimate, FRICTION), rtol=0, atol=1e-11)
     assert all(
-        c.residual < 1e-4 * c.measured and c.validation_residual < 1e-4 * c.measured
+        c.residual_rms < 1e-4 * c.measured_rms and c.validation_residual_rms < 1e-4 * c.measured_rms
         for c in estimate.channels
     )
 

@@ -78,7 +78,7 @@ def test_ratios_are_those_of_the_friction(found):
 
 def test_own_friction_leaves_the_noise(found):
     for robot in found.robots.values():
-        assert all(c.residual < 0.02 * c.measured for c in robot.result.estimate.channels)
+        assert all(c.residual_rms < 0.02 * c.measured_rms for c in robot.result.estimate.channels)
 
 
 def test_the_default_laws_are_selected_for_all_robots(logs):

@@ -95,7 +95,8 @@ def test_the_default_finds_friction_that_grows_with_the_load(tmp_path):
     assert sum(x for x, _ in parts) == pytest.approx(0.2, abs=0.03)
     assert {name.split()[0] for name in found.estimate.friction} >= {*DEFAULT_LAWS} - {"armature"}
     assert all(
-        c.validation_residual < 0.03 * c.validation_measured for c in found.estimate.channels
+        c.validation_residual_rms < 0.03 * c.validation_measured_rms
+        for c in found.estimate.channels
     )
 
 
@@ -125,7 +126,7 @@ def test_the_presliding_state_is_found(tmp_path):
     found = identify(job, loaded, path, Settings(friction="presliding"))
     x, _ = value(found, f"presliding {loaded.model.joint_names[1]}")
     plain = identify(job, loaded, path, Settings(friction="coulomb"))
-    errors = [f.estimate.channels[1].validation_residual for f in (found, plain)]
+    errors = [f.estimate.channels[1].validation_residual_rms for f in (found, plain)]
     assert x == pytest.approx(2.0, abs=0.05) and errors[0] < 0.5 * errors[1]
 
 

@@ -34,7 +34,7 @@ def prior_deviation(found):
 
 
 def held_out(estimate):
-    return np.array([c.validation_residual for c in estimate.channels])
+    return np.array([c.validation_residual_rms for c in estimate.channels])
 
 
 def test_a_file_that_is_right_helps_a_short_log_and_one_that_is_wrong_does_not_harm(tmp_path):

@@ -32,20 +32,20 @@ class Payload:
     (kg, kg m, kg m²) with their standard errors, infinite where the motion of the robot cannot
     tell.
 
-    `misfit` is what is left of the weighted sum of squares, to be compared with `freedom`: much
-    more than that means that other links differ from the prior too."""
+    `chi_squared` is what is left of the weighted sum of squares, to be compared with `freedom`:
+    much more than that means that other links differ from the prior too."""
 
     link: str
-    ten: Numbers
+    parameters: Numbers
     errors: Numbers
     centre: Numbers
     centre_errors: Numbers
-    misfit: float
+    chi_squared: float
     freedom: int
 
     @property
     def mass(self) -> float:
-        return float(self.ten[0])
+        return float(self.parameters[0])
 
     @property
     def mass_error(self) -> float:
@@ -54,7 +54,7 @@ class Payload:
     @property
     def alone(self) -> bool:
         """Whether all else agrees with the prior, within three deviations of a χ² distribution."""
-        return self.misfit <= self.freedom + 3 * math.sqrt(2 * max(self.freedom, 1))
+        return self.chi_squared <= self.freedom + 3 * math.sqrt(2 * max(self.freedom, 1))
 
 
 def check_link(model: RigidBodyModel, link: str, flag: str = "--payload") -> tuple[int, Pose]:

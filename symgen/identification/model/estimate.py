@@ -78,18 +78,17 @@ class Channel:
     explains it.
 
     `deviation` is that of its residual (N m or N), the weight of its rows is 1 / deviation².
-    `measured` and `residual` are root mean squares, on the rows used and on those held out for
-    validation."""
+    The root mean squares are of the rows used and of those held out for validation."""
 
     name: str
     unit: str
     rows: int
     deviation: float
-    measured: float
-    residual: float
+    measured_rms: float
+    residual_rms: float
     validation_rows: int = 0
-    validation_measured: float | None = None
-    validation_residual: float | None = None
+    validation_measured_rms: float | None = None
+    validation_residual_rms: float | None = None
 
 
 @dataclass(frozen=True)

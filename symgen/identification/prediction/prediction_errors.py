@@ -143,13 +143,13 @@ class Share:
     its prediction (N m or N)."""
 
     rows: int
-    measured: float
-    error: float
+    measured_rms: float
+    error_rms: float
 
     @property
     def relative(self) -> float | None:
         """The norm of the error by that of the measurements; None where nothing was measured."""
-        return self.error / self.measured if self.measured else None
+        return self.error_rms / self.measured_rms if self.measured_rms else None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import base64
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any, Final
@@ -98,8 +99,8 @@ def drift_data(logs: Sequence[LogFit], channels: Sequence[Channel]) -> dict[str,
                 "rows": log.rows,
                 "channels": {
                     channel.name: {
-                        "offset": _known(log.offsets[j]),
-                        "friction": _known(log.friction[j]),
+                        "offset": float(log.offsets[j]),
+                        "friction": float(log.friction[j]),
                         "measured_rms": float(log.measured[j]),
                         "residual_rms": float(log.residual[j]),
                     }
@@ -110,19 +111,12 @@ def drift_data(logs: Sequence[LogFit], channels: Sequence[Channel]) -> dict[str,
         ],
         "drift": {
             channel.name: {
-                name: {"change": _known(change[j]), "standard_error": _known(error[j])}
+                name: {"change": float(change[j]), "standard_error": float(error[j])}
                 for name, (change, error) in found.items()
             }
             for j, channel in enumerate(channels)
         },
     }
-
-
-def _known(x: float) -> float | None:
-    return None if np.isnan(x) else float(x)
-
-
-# -- drift over several logs -----------------------------------------------------------------------
 
 
 LISTING: Final = "identification.json"
@@ -170,14 +164,14 @@ def _channels(identified: Identified) -> ReportTable:
     channels = identified.estimate.channels
     rows = []
     for c in channels:
-        after = c.validation_residual, c.validation_measured
+        after = c.validation_residual_rms, c.validation_measured_rms
         rows.append(
             (
                 c.name,
                 c.unit,
-                f"{c.measured:.4g}",
-                f"{c.residual:.4g}",
-                _part(c.residual, c.measured),
+                f"{c.measured_rms:.4g}",
+                f"{c.residual_rms:.4g}",
+                _part(c.residual_rms, c.measured_rms),
                 "" if after[0] is None else f"{after[0]:.4g}",
                 _part(*after),
             )
@@ -198,8 +192,8 @@ def _robots(robots: Mapping[str, Identified]) -> ReportTable:
             c.name,
             str(len(robot.logs)),
             str(c.rows),
-            f"{c.residual:.4g}",
-            _part(c.residual, c.measured),
+            f"{c.residual_rms:.4g}",
+            _part(c.residual_rms, c.measured_rms),
             "" if math.isnan(ratio) else f"{ratio:.3f}",
         )
         for name, robot in robots.items()
@@ -280,9 +274,9 @@ def _data(identified: Identified) -> dict[str, Any]:
         },
         "sensor": identified.settings.sensor,
         "window": 2 * derivation.half + 1 if derivation else None,
-        "condition_number": _finite(estimate.condition),
-        "scaled_condition_number": _finite(estimate.scaled_condition),
-        "channels": [_channel(c) for c in estimate.channels],
+        "condition_number": estimate.condition,
+        "scaled_condition_number": estimate.scaled_condition,
+        "channels": [asdict(channel) for channel in estimate.channels],
         "parameters": {
             name: {
                 "link": link,
@@ -300,7 +294,7 @@ def _data(identified: Identified) -> dict[str, Any]:
             name: {key: found for key, found in _data(one).items() if key in OF_ROBOT}
             for name, one in identified.robots.items()
         },
-        "friction_ratios": [*map(_finite, identified.friction_ratios.tolist())],
+        "friction_ratios": identified.friction_ratios.tolist(),
         "factor": estimate.factor.tolist(),
         "bodies": None if standard is None else mapping.by_body(standard),
         "rotors": None
@@ -316,24 +310,6 @@ def _data(identified: Identified) -> dict[str, Any]:
 
 OF_ROBOT: Final = ("channels", "parameters", "fleet", "friction_ratios")
 """What the data of one of several robots has."""
-
-
-def _finite(x: float) -> float | None:
-    return x if math.isfinite(x) else None
-
-
-def _channel(c: Channel) -> dict[str, Any]:
-    return {
-        "name": c.name,
-        "unit": c.unit,
-        "rows": c.rows,
-        "deviation": c.deviation,
-        "measured_rms": c.measured,
-        "residual_rms": c.residual,
-        "validation_rows": c.validation_rows,
-        "validation_measured_rms": c.validation_measured,
-        "validation_residual_rms": c.validation_residual,
-    }
 
 
 # -- page ------------------------------------------------------------------------------------------

@@ -184,8 +184,8 @@ def _known(identified: Identified, model: RigidBodyModel) -> dict[str, float]:
 
 
 def _channel(channel: Channel) -> dict[str, Any]:
-    row = {"unit": channel.unit, "rms": channel.measured, "residual": channel.residual}
-    after = channel.validation_residual, channel.validation_measured
+    row = {"unit": channel.unit, "rms": channel.measured_rms, "residual": channel.residual_rms}
+    after = channel.validation_residual_rms, channel.validation_measured_rms
     if after[0] is not None and after[1] is not None:
         row |= {"validation_rms": after[1], "validation_residual": after[0]}
     return row

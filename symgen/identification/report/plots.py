@@ -210,7 +210,7 @@ def pictures(identified: Identified, kind: str = PNG) -> dict[str, bytes]:
             k,
             c.name,
             c.unit,
-            f"residual {100 * c.residual / c.measured:.1f} %" if c.measured else "",
+            f"residual {100 * c.residual_rms / c.measured_rms:.1f} %" if c.measured_rms else "",
         )
         for k, c in enumerate(identified.estimate.channels)
     ]

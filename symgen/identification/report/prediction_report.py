@@ -3,7 +3,7 @@ tables, data and pictures, also for ``symgen identify --validation``."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -67,7 +67,7 @@ def errors(prediction: Prediction) -> ReportTable:
     for c in prediction.channels:
         share, parts = c.views["all"], (c.views[view].relative for view in VIEWS)
         cells = ("" if part is None else f"{100 * part:.2f} %" for part in parts)
-        first = f"{share.measured:.4g}", f"{share.error:.4g}", f"{c.bias:+.2g}"
+        first = f"{share.measured_rms:.4g}", f"{share.error_rms:.4g}", f"{c.bias:+.2g}"
         rows.append([c.name, c.unit, *first, *cells])
     return ReportTable(
         f"Prediction of {name}: {count}" + " held-out" * prediction.held_out + " rows",
@@ -81,19 +81,11 @@ def data(prediction: Prediction) -> dict[str, Any]:
     """The errors, for JSON (documented in docs/reference/identification.md)."""
     channels = [
         {"name": c.name, "unit": c.unit, "bias": c.bias}
-        | {
-            view: {
-                "rows": share.rows,
-                "measured_rms": share.measured,
-                "error_rms": share.error,
-                "relative": share.relative,
-            }
-            for view, share in c.views.items()
-        }
+        | {view: {**asdict(share), "relative": share.relative} for view, share in c.views.items()}
         for c in prediction.channels
     ]
     loads = {
-        row.joint: {name: {"maximum": x.maximum, "rms": x.rms} for name, x in row.loads.items()}
+        row.joint: {name: asdict(load) for name, load in row.loads.items()}
         for row in prediction.joints
     }
     return {

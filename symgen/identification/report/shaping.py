@@ -106,7 +106,7 @@ def lines_of_payload(carried: Payload) -> list[str]:
         )
     verdict = "agree" if carried.alone else "do NOT agree"
     lines.append(
-        f"the other parameters {verdict} with the prior: chi² = {carried.misfit:.4g} for "
+        f"the other parameters {verdict} with the prior: chi² = {carried.chi_squared:.4g} for "
         f"{carried.freedom} degrees of freedom"
     )
     return lines
@@ -131,21 +131,8 @@ def shape_data(shape: Shape) -> dict[str, Any]:
 
 def payload_data(carried: Payload) -> dict[str, Any]:
     """A payload, for JSON."""
-    return {
-        "link": carried.link,
-        "mass": carried.mass,
-        "mass_error": _finite(carried.mass_error),
-        "centre": carried.centre.tolist(),
-        "centre_errors": [_finite(x) for x in carried.centre_errors.tolist()],
-        "parameters": carried.ten.tolist(),
-        "errors": [_finite(x) for x in carried.errors.tolist()],
-        "chi_squared": carried.misfit,
-        "freedom": carried.freedom,
-    }
-
-
-def _finite(x: float) -> float | None:
-    return x if np.isfinite(x) else None
+    arrays = {key: x.tolist() for key, x in vars(carried).items() if isinstance(x, np.ndarray)}
+    return {**vars(carried), "mass": carried.mass, "mass_error": carried.mass_error, **arrays}
 
 
 IMPLAUSIBLE: Final = (

@@ -134,14 +134,14 @@ def _poor(identified: Identified, explained: bool) -> Iterator[Verdict]:
         "with symgen log"
     )
     for k, channel in enumerate(identified.estimate.channels):
-        shares = [(channel.residual, channel.measured, "for the estimate")]
-        if channel.validation_residual and channel.validation_measured:
+        shares = [(channel.residual_rms, channel.measured_rms, "for the estimate")]
+        if channel.validation_residual_rms and channel.validation_measured_rms:
             shares.append(
-                (channel.validation_residual, channel.validation_measured, "for validation")
+                (channel.validation_residual_rms, channel.validation_measured_rms, "for validation")
             )
         if identified.prediction is not None and not identified.prediction.held_out:
             total = identified.prediction.channels[k].views["all"]
-            shares.append((total.error, total.measured, "of the second log"))
+            shares.append((total.error_rms, total.measured_rms, "of the second log"))
         residual, measured, rows = max(shares, key=lambda x: x[0] / x[1] if x[1] else 0.0)
         if residual > max(POOR * measured, NOISY * noise[k]):
             name, partly = shown(channel.name), residual <= UNEXPLAINED * measured
