@@ -28,7 +28,7 @@ from benchmarks.real_logs import (
     predicted,
     prepared,
 )
-from symgen.identification.data.sample_clock import Polled
+from symgen.identification.data.sample_clock import PolledClock
 from symgen.identification.diagnostics import cutoffs
 from symgen.identification.estimation import iterative, priors
 from symgen.identification.estimation.iterative import IterativeEstimator
@@ -109,7 +109,7 @@ VARIANTS: Final = {
             (priors, "inflation", _constant(1.0)),
         )
     ),
-    "time stamps as they are recorded": _of(Polled, "of", staticmethod(_constant(None))),
+    "time stamps as they are recorded": _of(PolledClock, "of", staticmethod(_constant(None))),
     **{f"without {law}": Variant(without=(law,)) for law in DEFAULT_LAWS},
     **{f"with {law}": Variant(more=(law,)) for law in ("asymmetric", "stribeck", "power")},
     "with springs": Variant(without=("offset",), more=("stiffness", "preload")),

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.consistency.nearest_bodies import bodies
-from symgen.identification.data.dataset import reading
+from symgen.identification.data.dataset import open_dataset
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.run import Identified, solved
 from symgen.identification.model.problem import Problem, problem
@@ -221,7 +221,7 @@ def even(trial: Trial, log: Path, folder: Path) -> Even:
     from scipy.signal import butter, filtfilt
 
     _, loaded, sought = prepared(trial.robot, trial.couple, folder)
-    read = reading(str(log), sought.wanted, loaded.model, trial.settings())
+    read = open_dataset(str(log), sought.wanted, loaded.model, trial.settings())
     raw = np.concatenate([np.column_stack([p.t, p.rows]) for p in read.source.usable()])
     step, n = read.step, loaded.model.dof
     t = np.arange(raw[0, 0], raw[-1, 0], step)

@@ -142,7 +142,7 @@ def identify(
     for verdict in extra.verdicts:
         output.say(f"{shown(log[0])}: warning: {verdict.text}", error=True)
     for note in identified.notes:
-        if note not in identified.reading.doubts:
+        if note not in identified.reading.warnings:
             output.say(note, error=True)
     report(identified, extra.lines, extra.data).print(as_json)
     _end((out, html, urdf, actuators_out), extra, as_json)

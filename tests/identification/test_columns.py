@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import write
-from symgen.identification.data.column_map import Map, NeededColumns, Sensed
-from symgen.identification.data.column_mapping import guessed, layout
-from symgen.identification.data.dataset import look
+from symgen.identification.data.column_map import ColumnMap, NeededColumns, SensorColumns
+from symgen.identification.data.column_mapping import guess_needed_columns, log_layout
+from symgen.identification.data.dataset import dataset_of
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
@@ -34,8 +34,8 @@ def text(path, names, *blocks, delimiter=",", decimal=".", head=""):
 
 def read(path, **options):
     """The samples of a log at all joints that it has."""
-    log, map_ = open_log(str(path)), Map.of(LogOptions(**options))
-    reading = look(log, guessed(log, map_), None, map_)
+    log, map_ = open_log(str(path)), ColumnMap.of(LogOptions(**options))
+    reading = dataset_of(log, guess_needed_columns(log, map_), None, map_)
     rows = np.concatenate(
         [np.column_stack([part.t, part.rows]) for part in reading.source.usable()]
     )
@@ -118,9 +118,11 @@ def test_joints_may_stand_in_another_order(tmp_path):
     assert [column.name for column in reading.layout.q] == ["q_0", "q_1", "q_2"]
     wanted = NeededColumns(
         ("a", "b", "c"), ("rad",) * 3, ("a", "b", "c"),
-        (Sensed("tau", ("a", "b", "c"), ("N m",) * 3),), False,
+        (SensorColumns("tau", ("a", "b", "c"), ("N m",) * 3),), False,
     )  # fmt: skip
-    found = layout(open_log(str(path)), wanted, Map.of(LogOptions(joints=("c", "a", "b"))))
+    found = log_layout(
+        open_log(str(path)), wanted, ColumnMap.of(LogOptions(joints=("c", "a", "b")))
+    )
     assert [column.name for column in (*found.q, *found.measured)] == [
         *("q_1", "q_2", "q_0"),
         *("tau_1", "tau_2", "tau_0"),
@@ -130,11 +132,11 @@ def test_joints_may_stand_in_another_order(tmp_path):
 def test_currents_become_torques_by_constants_and_ratios(tmp_path):
     path = text(tmp_path / "log.csv", ["t", *numbered("q_{}", "current_{}")], T, Q, TAU)
     names = ("0", "1", "2")
-    sensed = (Sensed("tau", names, ("N m",) * 3),)
+    sensed = (SensorColumns("tau", names, ("N m",) * 3),)
     wanted = NeededColumns(names, ("rad",) * 3, names, sensed, False)
 
     def factors(**options):
-        found = layout(open_log(str(path)), wanted, Map.of(LogOptions(**options)))
+        found = log_layout(open_log(str(path)), wanted, ColumnMap.of(LogOptions(**options)))
         return [column.factor for column in found.measured]
 
     constants = tuple(zip(names, (10.0, 0.1, 2.0), strict=True))
@@ -169,7 +171,7 @@ def test_a_recorder_that_begins_anew_begins_a_stretch(tmp_path):
     t = np.concatenate([T, T[:20]])
     twice = [np.concatenate([x, x[:20]]) for x in (Q, TAU)]
     reading, rows = read(text(tmp_path / "log.csv", ["t", *NAMES[1:4], *NAMES[7:]], t, *twice))
-    assert len(rows) == 60 and reading.survey.stretches == ((0, 40), (40, 60))
+    assert len(rows) == 60 and reading.survey.segments == ((0, 40), (40, 60))
 
 
 # -- the command -----------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def test_positions_alone_are_enough(tmp_path):
     """Noise and steps of an encoder, velocities and accelerations by the filter."""
     sensors = Sensors(noise=0.01, quantum=2e-5)
     result = found(tmp_path, replace(SHORT, sensors=sensors), suffix=".parquet")
-    assert result.reading.derivation is not None and not result.reading.layout.qd
+    assert result.reading.derivative_filter is not None and not result.reading.layout.qd
     assert np.abs(scores(result.estimate)).max() < 4.5
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import Recipe, exact, moved, write
-from symgen.identification.data.differentiation import ORDER, Derivation, cutoff
-from symgen.identification.data.usable_rows import Usable
+from symgen.identification.data.differentiation import ORDER, DerivativeFilter, automatic_cutoff
+from symgen.identification.data.usable_rows import UsableRows
 from symgen.jobs.job import Job
 from tests.support.tools import invoke, robot_file
 
@@ -25,26 +25,26 @@ def jittery(count, step=0.01, share=0.4, seed=0):
 @pytest.mark.parametrize("share", [0.0, 0.4, 0.8])
 def test_derivatives_of_polynomials_are_exact_in_true_time(share):
     t = jittery(300, share=share)
-    derivation = Derivation.of_cutoff(20.0, 0.01, even=False)
+    derivative_filter = DerivativeFilter.of_cutoff(20.0, 0.01, even=False)
     powers = np.stack([t**k for k in range(ORDER + 1)], axis=1)
-    inner = t[derivation.half : -derivation.half]
+    inner = t[derivative_filter.half_width : -derivative_filter.half_width]
     for order, truth in ((0, inner**4), (1, 4 * inner**3), (2, 12 * inner**2)):
-        found = derivation.derivative(powers, order, t)[:, 4]
+        found = derivative_filter.derivative(powers, order, t)[:, 4]
         assert np.allclose(found, truth, rtol=1e-7, atol=1e-6), order
 
 
 def test_blocks_of_uneven_rows_give_the_same_bits():
     t = jittery(600)
-    derivation, x = Derivation.of_cutoff(10.0, 0.01, even=False), np.sin(t)[:, None]
-    whole = derivation.derivative(x, 2, t)
-    part = slice(150, 380 + 2 * derivation.half)
-    assert np.array_equal(derivation.derivative(x[part], 2, t[part]), whole[150:380])
+    derivative_filter, x = DerivativeFilter.of_cutoff(10.0, 0.01, even=False), np.sin(t)[:, None]
+    whole = derivative_filter.derivative(x, 2, t)
+    part = slice(150, 380 + 2 * derivative_filter.half_width)
+    assert np.array_equal(derivative_filter.derivative(x[part], 2, t[part]), whole[150:380])
 
 
 def test_even_rows_have_the_filter_of_savitzky_and_golay():
     t = np.arange(200) * 0.01
     x = np.random.default_rng(0).normal(size=(200, 2))
-    even, uneven = (Derivation.of_cutoff(12.0, 0.01, even=flag) for flag in (True, False))
+    even, uneven = (DerivativeFilter.of_cutoff(12.0, 0.01, even=flag) for flag in (True, False))
     for order in range(3):
         assert np.allclose(
             even.derivative(x, order), uneven.derivative(x, order, t), rtol=1e-9, atol=1e-9
@@ -56,16 +56,16 @@ def test_even_rows_have_the_filter_of_savitzky_and_golay():
 def test_the_noise_of_derivatives_is_foreseen(even, order):
     t, sigma = np.arange(4000) * 0.01, 1e-3
     noise = np.random.default_rng(1).normal(scale=sigma, size=(4000, 3))
-    derivation = Derivation.of_cutoff(15.0, 0.01, even=even)
-    left = derivation.derivative(np.sin(t)[:, None] + noise, order, t)
-    clean = derivation.derivative(np.sin(t)[:, None] + 0 * noise, order, t)
-    foreseen = derivation.noise(np.sin(t)[:, None] + noise, t, order)
+    derivative_filter = DerivativeFilter.of_cutoff(15.0, 0.01, even=even)
+    left = derivative_filter.derivative(np.sin(t)[:, None] + noise, order, t)
+    clean = derivative_filter.derivative(np.sin(t)[:, None] + 0 * noise, order, t)
+    foreseen = derivative_filter.noise(np.sin(t)[:, None] + noise, t, order)
     assert np.allclose(foreseen, np.std(left - clean, axis=0), rtol=0.1)
 
 
 @pytest.mark.parametrize("hertz", [6.0, 11.0, 30.0])
 def test_a_window_knows_its_cutoff(hertz):
-    assert Derivation.of_cutoff(hertz, 0.002).cutoff == pytest.approx(hertz, rel=0.05)
+    assert DerivativeFilter.of_cutoff(hertz, 0.002).cutoff == pytest.approx(hertz, rel=0.05)
 
 
 @pytest.mark.parametrize("highest", [0.5, 1.5, 3.0])
@@ -79,8 +79,10 @@ def test_the_cutoff_is_chosen_by_the_motion(highest, derived):
     noise = np.random.default_rng(0).normal(size=(len(t), 2))
     qd = np.gradient(q, t) + 2e-3 * noise[:, 0]
     rows = np.column_stack([q + 1e-5 * noise[:, 1], qd])
-    parts = iter([Usable(t, rows, np.zeros(len(t), bool))])
-    assert cutoff(parts, 1, 0 if derived else 1, 0.01) == pytest.approx(10 * highest, rel=0.2)
+    parts = iter([UsableRows(t, rows, np.zeros(len(t), bool))])
+    assert automatic_cutoff(parts, 1, 0 if derived else 1, 0.01) == pytest.approx(
+        10 * highest, rel=0.2
+    )
 
 
 # -- uneven logs -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from symgen.identification.data import open_log as logs
 from symgen.identification.data.log_file import LogError, check_columns
 from symgen.identification.data.open_log import open_log
-from symgen.identification.data.samples import pieces
+from symgen.identification.data.samples import rows_of_ranges
 
 WRITERS = {"stored": np.savez, "compressed": np.savez_compressed}
 
@@ -57,7 +57,7 @@ def test_damage_behind_the_rows_in_use_is_found_too(npz, monkeypatch):
     monkeypatch.setattr("symgen.identification.data.npz_log.CHUNK", 1024)
     log = open_log(str(path))
     with pytest.raises(LogError, match="cannot be read"):
-        list(pieces(log.chunks(log.names), [(0, 10)]))
+        list(rows_of_ranges(log.chunks(log.names), [(0, 10)]))
 
 
 class Compared(str):

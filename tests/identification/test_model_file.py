@@ -12,7 +12,7 @@ from symgen.api import trace
 from symgen.compiler.passes import counts
 from symgen.errors import OptionError, RobotError
 from symgen.identification.data.log_options import LogOptions
-from symgen.identification.data.samples import LEAD
+from symgen.identification.data.samples import LEAD_STEPS
 from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.problem import problem, standard_parameters
@@ -59,7 +59,7 @@ def difference(robot, file, reading, equations, values):
     state, before, worst = np.zeros(dof), None, 0.0
     for block in samples_of(reading, equations.drives):
         states = np.empty_like(block.q)
-        before = 2 * block.q[0] - block.q[LEAD] if before is None else before
+        before = 2 * block.q[0] - block.q[LEAD_STEPS] if before is None else before
         for k, q in enumerate(block.q):
             state = compiled.presliding_update(before, q, state)
             before, states[k] = q, state

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import write
-from symgen.identification.data.differentiation import Derivation
+from symgen.identification.data.differentiation import DerivativeFilter
 from symgen.identification.data.open_log import open_log
-from symgen.identification.data.samples import BLOCK, BlockPlan, pieces
+from symgen.identification.data.samples import BLOCK_ROWS, BlockPlan, rows_of_ranges
 from symgen.identification.estimation.triangular_factors import (
     TriangularFactors,
     combined,
@@ -103,35 +103,39 @@ def test_a_plan_uses_every_row_once(tmp_path, rows, half, held_out):
     plan = BlockPlan(((0, rows),), half, held_out)
     ranges = [*plan.training, *plan.validation]
     inner = [(a + half, b - half) for a, b in ranges]
-    assert all(b - a <= BLOCK and b <= rows for a, b in inner) and all(b <= rows for _, b in ranges)
+    assert all(b - a <= BLOCK_ROWS and b <= rows for a, b in inner) and all(
+        b <= rows for _, b in ranges
+    )
     used = [k for a, b in inner for k in range(a, b)]
     assert len(set(used)) == len(used) and used == sorted(used)
     assert len(used) == max(rows - 2 * half, 0)
     write(tmp_path / "log.npz", {"t": np.arange(rows) * 1.0, "x": np.arange(rows) ** 2.0})
     parts = open_log(str(tmp_path / "log.npz")).chunks(["x"])
-    for (a, b), (start, piece) in zip(ranges, pieces(parts, ranges), strict=True):
+    for (a, b), (start, piece) in zip(ranges, rows_of_ranges(parts, ranges), strict=True):
         assert start == a and np.array_equal(piece[:, 0], np.arange(a, b) ** 2.0)
 
 
 def test_derivatives_of_polynomials_are_exact_and_blocks_give_the_same_bits():
-    derivation, t = Derivation.of_cutoff(25.0, 0.002), np.arange(600) * 0.002
+    derivative_filter, t = DerivativeFilter.of_cutoff(25.0, 0.002), np.arange(600) * 0.002
     powers = np.stack([t**k for k in range(5)], axis=1)
-    inner = t[derivation.half : -derivation.half]
+    inner = t[derivative_filter.half_width : -derivative_filter.half_width]
     for order, exact in ((0, inner**4), (1, 4 * inner**3), (2, 12 * inner**2)):
-        assert np.allclose(derivation.derivative(powers, order)[:, 4], exact, rtol=1e-8, atol=1e-7)
-    both = derivation.derivative(powers, 2)
-    part = derivation.derivative(powers[100 : 300 + 2 * derivation.half], 2)
+        assert np.allclose(
+            derivative_filter.derivative(powers, order)[:, 4], exact, rtol=1e-8, atol=1e-7
+        )
+    both = derivative_filter.derivative(powers, 2)
+    part = derivative_filter.derivative(powers[100 : 300 + 2 * derivative_filter.half_width], 2)
     assert np.array_equal(part, both[100:300])
 
 
 @pytest.mark.parametrize("cutoff", [10.0, 20.0, 40.0])
 def test_the_cutoff_is_where_half_of_the_power_is_left(cutoff):
     """To within a decibel, as the formula promises; slow motion passes."""
-    derivation, t = Derivation.of_cutoff(cutoff, 0.001), np.arange(4000) * 0.001
+    derivative_filter, t = DerivativeFilter.of_cutoff(cutoff, 0.001), np.arange(4000) * 0.001
 
     def gain(frequency):
         wave = np.cos(2 * np.pi * frequency * (t - 2.0))[:, None]
-        return derivation.derivative(wave, 0)[2000 - derivation.half, 0]
+        return derivative_filter.derivative(wave, 0)[2000 - derivative_filter.half_width, 0]
 
     assert gain(cutoff) == pytest.approx(np.sqrt(0.5), abs=0.07)
     assert gain(cutoff / 8) == pytest.approx(1.0, abs=1e-3)

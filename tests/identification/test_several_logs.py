@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.simulated_logs import Motion, Recipe, simulated, write
 from symgen.errors import OptionError, SymgenError
-from symgen.identification.data.open_log import logs_of, read_log
+from symgen.identification.data.open_log import read_log, resolve_logs
 from symgen.identification.estimation.log_groups import OwnColumns, means
 from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.several_logs import unlike
@@ -102,7 +102,7 @@ def test_the_drift_of_friction_is_reported(found):
 
 def test_a_data_set_is_the_list_of_its_files(found, folder, columns):
     files = tuple(str(folder / f"{k}.parquet") for k in range(COUNT))
-    assert logs_of(str(folder)) == (files, ("",) * COUNT)
+    assert resolve_logs(str(folder)) == (files, ("",) * COUNT)
     again = identify(JOB, LOADED, [read_log(log) for log in columns], SETTINGS)
     np.testing.assert_array_equal(again.estimate.values, found.estimate.values)
     assert again.rows == found.rows == sum(len(log["t"]) for log in columns)
@@ -110,7 +110,7 @@ def test_a_data_set_is_the_list_of_its_files(found, folder, columns):
 
 def test_a_url_is_a_data_set(folder):
     pytest.importorskip("fsspec", reason="fsspec is not installed")
-    logs, _ = logs_of(f"file://{folder}")
+    logs, _ = resolve_logs(f"file://{folder}")
     assert [log.rows for log in logs] == [800] * COUNT
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.identification.data.usable_rows import TURN, Turns
+from symgen.identification.data.usable_rows import FULL_TURN, AngleUnwrapper
 from tests.support.arm_logs import log
 from tests.support.tools import invoke, robot_file
 
@@ -19,9 +19,9 @@ RNG = np.random.default_rng(3)
 def test_angles_become_continuous_whatever_the_pieces(size, cut):
     t = np.linspace(0, 20, 400)
     true = np.stack([4 * np.sin(t), 0.3 * t + np.cos(t), 0.1 * t], axis=1)
-    kept = (true - cut) % TURN + cut
+    kept = (true - cut) % FULL_TURN + cut
     kept[:, 2] = true[:, 2]
-    turns, begins = Turns(np.array([0, 1])), np.zeros(400, np.bool_)
+    turns, begins = AngleUnwrapper(np.array([0, 1])), np.zeros(400, np.bool_)
     made = kept.copy()
     for k in range(0, 400, size):
         turns(made[k : k + size], begins[k : k + size])
@@ -34,10 +34,10 @@ def test_what_is_no_turn_is_left_as_it_is():
     """Glitches, what comes after a gap, and steps of angles that go further than a turn."""
     rows = np.array([[0.0, 0.0, -9.0], [3.0, 6.2, 0.0], [0.1, 6.1, 6.2], [0.2, 0.02, 0.0]])
     made, begins = rows.copy(), np.array([True, True, False, False])
-    turns = Turns(np.arange(3))
+    turns = AngleUnwrapper(np.arange(3))
     turns(made, begins)
     assert (made[:, [0, 2]] == rows[:, [0, 2]]).all() and turns.counts.tolist() == [0, 1, 0]
-    assert made[:, 1].tolist() == pytest.approx([0.0, 6.2, 6.1, TURN + 0.02])
+    assert made[:, 1].tolist() == pytest.approx([0.0, 6.2, 6.1, FULL_TURN + 0.02])
 
 
 @pytest.mark.parametrize("derived", [True, False])
@@ -52,7 +52,7 @@ def test_continuous_joints_are_identified_from_angles_within_a_turn(tmp_path, de
         for n in range(3)
     )
     tau = symgen.compile(path, "inverse_dynamics").inverse_dynamics(q, qd, qdd)
-    kept = (q + np.pi) % TURN - np.pi
+    kept = (q + np.pi) % FULL_TURN - np.pi
     given = {"q": kept, "tau": tau + 0.01 * RNG.normal(size=tau.shape)}
     given |= {} if derived else {"qd": qd}
     names = ("shoulder", "elbow")

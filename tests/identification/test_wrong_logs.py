@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.simulated_logs import write
 from symgen.errors import SymgenError
-from symgen.identification.data.dataset import reading
+from symgen.identification.data.dataset import open_dataset
 from symgen.identification.diagnostics.diagnose import diagnosed
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.problem import problem
@@ -28,7 +28,7 @@ def notes(path, log):
     """The warnings and notes of a log."""
     write(path, log)
     job, loaded, sought = robot()
-    read = reading(str(path), sought.wanted, loaded.model, Settings(), 0.2)
+    read = open_dataset(str(path), sought.wanted, loaded.model, Settings(), 0.2)
     return diagnosed(read, sought, job, False).notes
 
 

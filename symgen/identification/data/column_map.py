@@ -22,27 +22,27 @@ from symgen.reading.toml_reader import Table
 
 
 @dataclass(frozen=True)
-class Map:
+class ColumnMap:
     """A map of columns: patterns and lists by group, single columns by ``GROUP_JOINT``."""
 
     patterns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     options: LogOptions = field(default_factory=LogOptions)
 
     @classmethod
-    def of(cls, options: LogOptions) -> "Map":
+    def of(cls, options: LogOptions) -> "ColumnMap":
         """Of the options, and of the file that they name. Raises OptionError, RobotError."""
         patterns: dict[str, str | tuple[str, ...]] = {}
         if options.columns is not None:
             root, _ = toml_reader.read(options.columns, "a TOML file of columns")
-            patterns, options = _of_file(root, options)
-        patterns |= {name: _listed(text) for name, text in options.column}
+            patterns, options = _from_file(root, options)
+        patterns |= {name: _pattern_or_names(text) for name, text in options.column}
         for name in patterns:
             if name not in GROUPS and name.split("_")[0] not in GROUPS:
                 raise OptionError(f"--column {name}: unknown group; use one of {', '.join(GROUPS)}")
         return cls(patterns, options)
 
 
-def _listed(text: str) -> str | tuple[str, ...]:
+def _pattern_or_names(text: str) -> str | tuple[str, ...]:
     """A pattern, or the names of a list or a range."""
     span = re.fullmatch(r"(\d+)-(\d+)", text)
     if span:
@@ -50,22 +50,22 @@ def _listed(text: str) -> str | tuple[str, ...]:
     return tuple(text.split(",")) if "," in text and "{}" not in text else text
 
 
-TABLES: Final = ("unit", "scale", "torque_constant", "gear_ratio")
+OPTION_TABLES: Final = ("unit", "scale", "torque_constant", "gear_ratio")
 
 
-def _of_file(
+def _from_file(
     root: Table, options: LogOptions
 ) -> tuple[dict[str, str | tuple[str, ...]], LogOptions]:
-    root.only([*GROUPS, *TABLES, "joints", "rate", "columns"])
-    patterns = {key: _entry(root, key) for key in GROUPS if key in root.data}
+    root.only([*GROUPS, *OPTION_TABLES, "joints", "rate", "columns"])
+    patterns = {key: _pattern_entry(root, key) for key in GROUPS if key in root.data}
     single = root.table("columns")
-    patterns |= {key: _entry(single, key) for key in single.data}
+    patterns |= {key: _pattern_entry(single, key) for key in single.data}
     changes: dict[str, Any] = {
-        key: (*root.table(key).data.items(), *getattr(options, key)) for key in TABLES
+        key: (*root.table(key).data.items(), *getattr(options, key)) for key in OPTION_TABLES
     }
     for name, unit in changes["unit"]:
         check_unit(name, unit, "unit of")
-    for key in TABLES[1:]:
+    for key in OPTION_TABLES[1:]:
         for name in root.table(key).data:
             root.table(key).number(name)
     if not options.joints and "joints" in root.data:
@@ -75,10 +75,10 @@ def _of_file(
     return patterns, replace(options, **changes)
 
 
-def _entry(table: Table, key: str) -> str | tuple[str, ...]:
+def _pattern_entry(table: Table, key: str) -> str | tuple[str, ...]:
     value = table.data[key]
     if isinstance(value, str):
-        return _listed(value)
+        return _pattern_or_names(value)
     return str(value) if type(value) is int else _names(table, key)
 
 
@@ -100,7 +100,7 @@ class LogColumn:
 
 
 @dataclass(frozen=True)
-class Sensed:
+class SensorColumns:
     """The measurements of a sensor: the group of its columns, the names within it, and their units;
     and force by ampere where the robot's files know it of all names."""
 
@@ -123,9 +123,9 @@ class NeededColumns:
     positions: tuple[str, ...]
     position_units: tuple[str, ...]
     velocities: tuple[str, ...]
-    sensors: tuple[Sensed, ...]
+    sensors: tuple[SensorColumns, ...]
     accelerations: bool
-    lenient: bool = False
+    forces_optional: bool = False
     """Whether forces or currents are taken as they are found, and need not be there."""
 
     @classmethod
@@ -134,7 +134,7 @@ class NeededColumns:
         model: RigidBodyModel,
         sensors: Sequence[tuple[str, str]] = (),
         command: str = "",
-        lenient: bool = False,
+        forces_optional: bool = False,
     ) -> "NeededColumns":
         """The columns of the user's coordinates of a robot, and for each of `sensors`, a group of
         columns and its kind of unit (force, position or A), one of each coordinate. Raises
@@ -149,19 +149,19 @@ class NeededColumns:
             )
         kinds = {"force": tuple(force_unit(row.unit) for row in rates), "position": units}
         sensed = (
-            Sensed(group, velocities, kinds.get(kind, (kind,) * len(velocities)))
+            SensorColumns(group, velocities, kinds.get(kind, (kind,) * len(velocities)))
             for group, kind in sensors
         )
-        return cls(names, units, velocities, tuple(sensed), True, lenient)
+        return cls(names, units, velocities, tuple(sensed), True, forces_optional)
 
     @property
-    def plain(self) -> bool:
+    def velocities_are_rates(self) -> bool:
         """Whether velocities are the rates of positions."""
         return self.positions == self.velocities
 
 
 @dataclass(frozen=True)
-class Layout:
+class LogLayout:
     """The columns of a log that are read; a group that the log lacks is empty. `time` is None where
     rows are even and have none. `recorder` says whose names they are."""
 
@@ -198,7 +198,7 @@ class Layout:
 # -- recorders -------------------------------------------------------------------------------------
 
 
-OWN: Final = "symgen"
+OWN_RECORDER: Final = "symgen"
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class Recorder:
         return str(getattr(self, group, f"{group}_{{}}"))
 
 
-TIMES: Final = (
+TIME_COLUMNS: Final = (
     ("t", "s"),
     ("time", "s"),
     ("timestamp", "s"),
@@ -234,11 +234,11 @@ TIMES: Final = (
 """Of recorders that are not known."""
 
 RECORDERS: Final = (
-    Recorder(OWN, TIMES, "q_{}", "qd_{}", "qdd_{}", "tau_{}", "current_{}"),
-    Recorder("matrices", TIMES, "q[{}]", "qd[{}]", "qdd[{}]", "tau[{}]", "current[{}]"),
+    Recorder(OWN_RECORDER, TIME_COLUMNS, "q_{}", "qd_{}", "qdd_{}", "tau_{}", "current_{}"),
+    Recorder("matrices", TIME_COLUMNS, "q[{}]", "qd[{}]", "qdd[{}]", "tau[{}]", "current[{}]"),
     # Universal Robots RTDE: the recipe's variables, one column an element
     Recorder(
-        "UR RTDE", (("timestamp", "s"), *TIMES), "actual_q_{}", "actual_qd_{}", "", "",
+        "UR RTDE", (("timestamp", "s"), *TIME_COLUMNS), "actual_q_{}", "actual_qd_{}", "", "",
         "actual_current_{}",
     ),
     # libfranka, logToCSV: time is a duration in ms
@@ -247,31 +247,31 @@ RECORDERS: Final = (
         "state.tau_J[{}]",
     ),
     Recorder(
-        "libfranka", (("duration", "ms"), *TIMES), "q[{}]", "dq[{}]", "ddq[{}]", "tau_J[{}]",
+        "libfranka", (("duration", "ms"), *TIME_COLUMNS), "q[{}]", "dq[{}]", "ddq[{}]", "tau_J[{}]",
     ),
-    Recorder("libfranka", TIMES, "q{}", "dq{}", "ddq{}", "tau_J{}"),
-    Recorder("libfranka", TIMES, "q_{}", "dq_{}", "ddq_{}", "tau_J_{}"),
+    Recorder("libfranka", TIME_COLUMNS, "q{}", "dq{}", "ddq{}", "tau_J{}"),
+    Recorder("libfranka", TIME_COLUMNS, "q_{}", "dq_{}", "ddq_{}", "tau_J_{}"),
     # sensor_msgs/JointState, as `symgen` reads bags, as PlotJuggler and rostopic write it
-    Recorder("JointState", TIMES, "position_{}", "velocity_{}", "", "effort_{}"),
+    Recorder("JointState", TIME_COLUMNS, "position_{}", "velocity_{}", "", "effort_{}"),
     Recorder(
-        "PlotJuggler", (("__time", "s"), *TIMES), "*/{}/position", "*/{}/velocity", "",
+        "PlotJuggler", (("__time", "s"), *TIME_COLUMNS), "*/{}/position", "*/{}/velocity", "",
         "*/{}/effort",
     ),
     Recorder(
-        "PlotJuggler", (("__time", "s"), *TIMES), "*/position[{}]", "*/velocity[{}]", "",
+        "PlotJuggler", (("__time", "s"), *TIME_COLUMNS), "*/position[{}]", "*/velocity[{}]", "",
         "*/effort[{}]",
     ),
     Recorder(
         "rostopic", (("time", "ns"), ("%time", "ns"), ("field.header.stamp", "ns")),
         "field.position{}", "field.velocity{}", "", "field.effort{}",
     ),
-    Recorder("q1, dq1, tau1", TIMES, "q{}", "qd{}", "qdd{}", "tau{}", "i{}"),
-    Recorder("pos, vel", TIMES, "pos_{}", "vel_{}", "acc_{}", "torque_{}", "current_{}"),
+    Recorder("q1, dq1, tau1", TIME_COLUMNS, "q{}", "qd{}", "qdd{}", "tau{}", "i{}"),
+    Recorder("pos, vel", TIME_COLUMNS, "pos_{}", "vel_{}", "acc_{}", "torque_{}", "current_{}"),
 )  # fmt: skip
 """In the order in which they are tried."""
 
 
-def columns(
+def matching_columns(
     log: Log, pattern: str, joints: Sequence[str], partly: bool = False
 ) -> tuple[str, ...] | None:
     """The columns of a pattern, one a joint: by the joints' names, or numbered from 0 or from 1;
@@ -279,34 +279,34 @@ def columns(
     names, count = set(log.names), len(joints)
     for keys in (list(joints), [*map(str, range(count))], [*map(str, range(1, count + 1))]):
         for key in keys if partly else keys[:1]:
-            start = _start(log, pattern, key)
+            start = _column_prefix(log, pattern, key)
             if start is not None:
-                found = tuple(start + _end(pattern, k) for k in keys)
+                found = tuple(start + _column_suffix(pattern, k) for k in keys)
                 if partly or names.issuperset(found):
                     return found
     return None
 
 
-def _end(pattern: str, key: str) -> str:
+def _column_suffix(pattern: str, key: str) -> str:
     return pattern.removeprefix("*").replace("{}", key)
 
 
-def _start(log: Log, pattern: str, key: str) -> str | None:
+def _column_prefix(log: Log, pattern: str, key: str) -> str | None:
     """The text before the name of the first column of a key; None if it has none."""
-    end = _end(pattern, key)
+    end = _column_suffix(pattern, key)
     if not pattern.startswith("*"):
         return "" if pattern and end in log.names else None
     match = next((name for name in log.names if name.endswith(end)), None)
     return None if match is None else match[: len(match) - len(end)]
 
 
-def keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
+def joint_keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
     """The names or numbers of the joints of which a log has positions, in its order, those of which
     it has something else too where there are such; and how many columns they have in all."""
     shape = re.escape(recorder.q).replace(r"\{\}", r"(?P<key>[^/\[\]]+)").replace(r"\*", ".*", 1)
     matches = [m["key"] for name in log.names if (m := re.fullmatch(shape, name))]
     others = (recorder.qd, recorder.tau, recorder.current)
-    count = {key: sum(_start(log, x, key) is not None for x in others) for key in matches}
+    count = {key: sum(_column_prefix(log, x, key) is not None for x in others) for key in matches}
     kept = [key for key in count if count[key] == max(count.values())]
     return tuple(kept), sum(count[key] + 1 for key in kept)
 
@@ -314,6 +314,6 @@ def keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
 def number_of_extra_columns(log: Log, pattern: str, count: int, matches: Sequence[str]) -> int:
     """How many columns a numbered pattern has where these are more than `count` joints; 0
     otherwise."""
-    starts = ((str(k), _start(log, pattern, str(k))) for k in range(count + 64))
-    numbered = {start + _end(pattern, key) for key, start in starts if start is not None}
+    starts = ((str(k), _column_prefix(log, pattern, str(k))) for k in range(count + 64))
+    numbered = {start + _column_suffix(pattern, key) for key, start in starts if start is not None}
     return len(numbered) if set(matches) < numbered else 0

@@ -8,23 +8,23 @@ from typing import Final
 from symgen.errors import OptionError
 from symgen.identification.data.column_map import (
     RECORDERS,
-    TIMES,
-    Layout,
+    TIME_COLUMNS,
+    ColumnMap,
     LogColumn,
-    Map,
+    LogLayout,
     NeededColumns,
     Recorder,
-    Sensed,
-    columns,
-    keys,
+    SensorColumns,
+    joint_keys,
+    matching_columns,
     number_of_extra_columns,
 )
 from symgen.identification.data.log_file import Log, LogError, check_columns
-from symgen.identification.data.log_options import GROUPS, LogOptions, factor
+from symgen.identification.data.log_options import GROUPS, LogOptions, unit_factor
 from symgen.mechanics.model import RigidBodyModel
 from symgen.text import hint, quoted, shown
 
-CURES: Final = (
+COLUMN_ADVICE: Final = (
     "name the columns with --column {0}=PATTERN, where {{}} is the name or number of a joint; "
 )
 
@@ -68,11 +68,11 @@ def check_joints(log: Log, columns: dict[str, str]) -> None:
 
 
 @dataclass(frozen=True)
-class _Finder:
+class _ColumnFinder:
     """Finds groups of columns in a log by what is said of them and the names of a recorder."""
 
     log: Log
-    map: Map
+    map: ColumnMap
     recorder: Recorder
 
     def group(
@@ -84,7 +84,7 @@ class _Finder:
             return ()
         single = [self.map.patterns.get(f"{name}_{key}", "") for key in keys]
         names = [str(alone) or other for alone, other in zip(single, matches, strict=True)]
-        check_columns(self.log, names, CURES.format(name))
+        check_columns(self.log, names, COLUMN_ADVICE.format(name))
         return tuple(
             self.column(name, key, column, unit)
             for key, column, unit in zip(keys, names, units, strict=True)
@@ -94,7 +94,7 @@ class _Finder:
         """A column with its factor."""
         scales = dict(self.map.options.scale)
         scale = scales.get(f"{group}_{key}", scales.get(name, 1.0))
-        return LogColumn(name, factor(self.map.options.unit, group, unit) * scale, unit)
+        return LogColumn(name, unit_factor(self.map.options.unit, group, unit) * scale, unit)
 
     def _names(self, group: str, keys: Sequence[str], optional: bool) -> tuple[str, ...] | None:
         stated = self.map.patterns.get(group)
@@ -108,17 +108,19 @@ class _Finder:
         wrench = group.startswith("wrench")
         pattern = stated or (f"{group}_{{}}" if wrench else self.recorder.pattern(group))
         order = keys if wrench else self._order(keys)
-        matches = columns(self.log, pattern, order) or columns(self.log, f"{group}[{{}}]", order)
+        matches = matching_columns(self.log, pattern, order) or matching_columns(
+            self.log, f"{group}[{{}}]", order
+        )
         if matches is None and any(f"{group}_{key}" in self.map.patterns for key in keys):
             matches = tuple(f"{group}_{key}" for key in order)
         if matches is None:
-            matches = columns(self.log, pattern, order, partly=True)
+            matches = matching_columns(self.log, pattern, order, partly=True)
             if matches is None and optional and stated is None:
                 return None
-            wanted = matches or _wanted(pattern, group, order)
+            wanted = matches or _expected_names(pattern, group, order)
             if group == "q":
                 check_joints(self.log, dict(zip(order, wanted, strict=True)))
-            check_columns(self.log, wanted, CURES.format(group))
+            check_columns(self.log, wanted, COLUMN_ADVICE.format(group))
         by_key = dict(zip(order, matches or (), strict=True))
         self._check_width(group, pattern, keys, tuple(by_key.values()))
         return tuple(by_key[key] for key in keys)
@@ -168,33 +170,33 @@ class _Finder:
             )
         name, unit = column or candidates[0]
         given = dict(self.map.options.unit).get("t", unit)
-        return LogColumn(name, factor((("t", given),), "t", "s"), "s")
+        return LogColumn(name, unit_factor((("t", given),), "t", "s"), "s")
 
 
-def _wanted(pattern: str, group: str, keys: Sequence[str]) -> tuple[str, ...]:
+def _expected_names(pattern: str, group: str, keys: Sequence[str]) -> tuple[str, ...]:
     shape = pattern.removeprefix("*") or f"{group}_{{}}"
     return tuple(shape.replace("{}", key) for key in keys)
 
 
-def layout(log: Log, wanted: NeededColumns, map_: Map) -> Layout:
+def log_layout(log: Log, wanted: NeededColumns, map_: ColumnMap) -> LogLayout:
     """The columns of a log for what is wanted. Raises LogError for the first that is missing,
     OptionError for what is said of columns and cannot be."""
-    finder = _Finder(log, map_, _recorder(log, wanted.positions, map_))
+    finder = _ColumnFinder(log, map_, _recorder(log, wanted.positions, map_))
     time = finder.time()
     q = finder.group("q", wanted.positions, wanted.position_units)
     rates = tuple(unit.partition("/")[0] for unit in _rate_units(wanted))
-    qd = finder.group("qd", wanted.velocities, rates, optional=wanted.plain)
+    qd = finder.group("qd", wanted.velocities, rates, optional=wanted.velocities_are_rates)
     qdd = finder.group("qdd", wanted.velocities, rates, True) if wanted.accelerations else ()
     if qdd and not qd:
         qd = finder.group("qd", wanted.velocities, rates)
-    measured = [column for sensed in wanted.sensors for column in _sensed(finder, sensed)]
-    measured += _present(finder, wanted) if wanted.lenient else []
-    result = Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title)
+    measured = [column for sensed in wanted.sensors for column in _sensor_columns(finder, sensed)]
+    measured += _available_forces(finder, wanted) if wanted.forces_optional else []
+    result = LogLayout(time, q, qd, qdd, tuple(measured), finder.recorder.title)
     _check_scales(log, wanted, map_.options, result)
     return result
 
 
-def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, layout: Layout) -> None:
+def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, layout: LogLayout) -> None:
     """Raises OptionError for a factor of a column that is none, or of time."""
     joints = dict.fromkeys((*wanted.positions, *wanted.velocities))
     keys = [f"{group}_{joint}" for group in GROUPS for joint in joints]
@@ -210,7 +212,7 @@ def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, layout: 
 
 
 def check_order(
-    log: Log, wanted: NeededColumns, map_: Map, columns: Layout, file_order: Sequence[str]
+    log: Log, wanted: NeededColumns, map_: ColumnMap, columns: LogLayout, file_order: Sequence[str]
 ) -> None:
     """Raises LogError where columns of positions are numbered and nothing states their order, for
     a robot whose coordinates are not in the order of its file: the log may have either order."""
@@ -232,33 +234,37 @@ def check_order(
 
 
 def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
-    if wanted.plain:
+    if wanted.velocities_are_rates:
         return wanted.position_units
     return ("rad",) * len(wanted.velocities)
 
 
-def _recorder(log: Log, names: Sequence[str], map_: Map) -> Recorder:
+def _recorder(log: Log, names: Sequence[str], map_: ColumnMap) -> Recorder:
     """Whose names a log has: all positions, else some, of the first recorder that is known."""
     order = map_.options.joints or names
     for partly in (False, True):
-        for recorder in _timed(log, map_):
-            if columns(log, recorder.q, order, partly) is not None:
+        for recorder in _recorders_with_time(log, map_):
+            if matching_columns(log, recorder.q, order, partly) is not None:
                 return recorder
     return RECORDERS[0]
 
 
-def _timed(log: Log, map_: Map) -> list[Recorder]:
+def _recorders_with_time(log: Log, map_: ColumnMap) -> list[Recorder]:
     """The recorders whose time a log has; all where time is told otherwise."""
     other = bool(map_.options.rate) or "t" in map_.patterns
     return [r for r in RECORDERS if other or any(name in log.names for name, _ in r.time)]
 
 
-def guessed(log: Log, map_: Map) -> NeededColumns:
+def guess_needed_columns(log: Log, map_: ColumnMap) -> NeededColumns:
     """The layout of a log by itself, for looking at it without a robot: its joints are the keys of
     its positions. Raises LogError where it has none."""
     stated = map_.patterns.get("q")
-    known = [Recorder("", TIMES, stated)] if isinstance(stated, str) else _timed(log, map_)
-    best, _ = max((keys(log, r) for r in known), key=lambda pair: pair[1], default=((), 0))
+    known = (
+        [Recorder("", TIME_COLUMNS, stated)]
+        if isinstance(stated, str)
+        else _recorders_with_time(log, map_)
+    )
+    best, _ = max((joint_keys(log, r) for r in known), key=lambda pair: pair[1], default=((), 0))
     if isinstance(stated, tuple):
         best = tuple(str(k + 1) for k in range(len(stated)))
     names = map_.options.joints or best
@@ -272,7 +278,7 @@ def guessed(log: Log, map_: Map) -> NeededColumns:
     return NeededColumns(names, ("rad",) * len(names), names, (), True, True)
 
 
-def _present(finder: _Finder, wanted: NeededColumns) -> list[LogColumn]:
+def _available_forces(finder: _ColumnFinder, wanted: NeededColumns) -> list[LogColumn]:
     """The forces of joints that a log has, else currents; nothing where there are none."""
     names, amperes = wanted.velocities, ("A",) * len(wanted.velocities)
     forces = tuple("N" if unit == "m" else "N m" for unit in _rate_units(wanted))
@@ -280,7 +286,7 @@ def _present(finder: _Finder, wanted: NeededColumns) -> list[LogColumn]:
     return list(matches or finder.group("current", names, amperes, optional=True))
 
 
-def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
+def _sensor_columns(finder: _ColumnFinder, sensed: SensorColumns) -> tuple[LogColumn, ...]:
     """The columns of a sensor: forces of joints, else currents with their constants."""
     if sensed.prefix != "tau":
         return finder.group(sensed.prefix, sensed.names, sensed.units)
@@ -295,7 +301,7 @@ def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
         forces = finder.group("tau", sensed.names, sensed.units, optional=True)
         if sensed.constants and not forces:
             pairs = tuple(zip(sensed.names, sensed.constants, strict=True))
-            return _currents(finder, sensed, replace(options, torque_constant=pairs))
+            return _current_columns(finder, sensed, replace(options, torque_constant=pairs))
         if forces or not finder.group("current", sensed.names, amperes, optional=True):
             return forces or finder.group("tau", sensed.names, sensed.units)
         raise LogError(
@@ -304,10 +310,12 @@ def _sensed(finder: _Finder, sensed: Sensed) -> tuple[LogColumn, ...]:
             "(N m/A), set torque_constant in an actuator file (--actuators), or estimate the "
             "torque constants with symgen gains from runs with and without a known load",
         )
-    return _currents(finder, sensed, options)
+    return _current_columns(finder, sensed, options)
 
 
-def _currents(finder: _Finder, sensed: Sensed, options: LogOptions) -> tuple[LogColumn, ...]:
+def _current_columns(
+    finder: _ColumnFinder, sensed: SensorColumns, options: LogOptions
+) -> tuple[LogColumn, ...]:
     constants, ratios = dict(options.torque_constant), dict(options.gear_ratio)
     for flag, given in (("--torque-constant", constants), ("--gear-ratio", ratios)):
         for name in given:

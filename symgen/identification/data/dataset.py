@@ -8,52 +8,61 @@ from typing import Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.data.column_map import Layout, Map, NeededColumns
-from symgen.identification.data.column_mapping import PartOfRobotError, check_order, layout
-from symgen.identification.data.differentiation import USUAL_CUTOFF, Derivation, cutoff
+from symgen.identification.data.column_map import ColumnMap, LogLayout, NeededColumns
+from symgen.identification.data.column_mapping import PartOfRobotError, check_order, log_layout
+from symgen.identification.data.differentiation import (
+    DEFAULT_CUTOFF,
+    DerivativeFilter,
+    automatic_cutoff,
+)
 from symgen.identification.data.log_file import Log, LogError, in_memory
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource, open_log
-from symgen.identification.data.sample_clock import Clock
-from symgen.identification.data.samples import BlockPlan, Range, Samples, pieces
+from symgen.identification.data.sample_clock import SampleClock
+from symgen.identification.data.samples import BlockPlan, RowRange, Samples, rows_of_ranges
 from symgen.identification.data.unit_checks import check_quaternions, check_step, check_units
-from symgen.identification.data.usable_rows import Rows, Survey, Usable, rows_in_words, survey
+from symgen.identification.data.usable_rows import (
+    LogSurvey,
+    UsableRowReader,
+    UsableRows,
+    rows_in_words,
+    survey_log,
+)
 from symgen.mechanics.joint_listing import (
     position_coordinates,
     quaternions_of,
-    velocity_coordinates,
 )
-from symgen.mechanics.model import Limits, RigidBodyModel
+from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
 
 Progress = Callable[[str], None]
 
-GAP, GAP_PART = 2.5, 0.5
-"""A longer step than so many usual ones ends a stretch, unless it is shorter than this part of the
+MAX_GAP_STEPS, MAX_GAP_OF_WINDOW = 2.5, 0.5
+"""A longer step than so many usual ones ends a segment, unless it is shorter than this part of the
 reach of a window of derivatives."""
-ROUNDING: Final = 1e-12
+MIN_RELATIVE_NOISE: Final = 1e-12
 """Noise of a velocity by its largest value that is taken as the least."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class LogDataset:
     """How a log is read: its columns and what it is like, which rows make which block, derivatives
     and intervals. `noise` (n) is the deviation of the noise of velocities."""
 
     log: Log
-    layout: Layout
-    survey: Survey
-    source: Rows
+    layout: LogLayout
+    survey: LogSurvey
+    source: UsableRowReader
     plan: BlockPlan
-    derivation: Derivation | None
+    derivative_filter: DerivativeFilter | None
     accelerations: bool
-    noise: Numbers
+    noise: Numbers = field(default_factory=lambda: np.zeros(0))
     delays: Numbers = field(default_factory=lambda: np.zeros(0))
     """Seconds by which each measurement (c) is recorded after the motion; none where empty."""
-    doubts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     """What is suspected of its channels."""
-    remarks: tuple[str, ...] = ()
+    more_notes: tuple[str, ...] = ()
     """What else is to be said of it."""
 
     @property
@@ -63,24 +72,30 @@ class Reading:
 
     def samples(self, rows: Numbers) -> Samples:
         """A block's rows, time and the layout's columns, as samples with all that is wanted."""
-        raw = _split(self.layout, rows)
+        raw = _split_columns(self.layout, rows)
         usable = ~np.isnan(raw.measured)
         usable &= (raw.measured < self.survey.ceilings) & (raw.measured > self.survey.floors)
         raw = replace(raw, measured=np.where(usable, raw.measured, 0.0), usable=usable)
-        raw = _advanced(raw, self.delays) if self.delays.any() else raw
-        complete = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
+        raw = _delay_corrected(raw, self.delays) if self.delays.any() else raw
+        complete = (
+            self.derivative_filter.complete(raw, self.accelerations)
+            if self.derivative_filter
+            else raw
+        )
         return replace(complete, noise=self.noise)
 
-    def filtering(self, cutoff: float = 0.0) -> Derivation:
-        """The derivation of the log, or one of a cutoff (Hz), where nothing is to be derived."""
-        usual = cutoff or min(USUAL_CUTOFF, 0.2 / self.step)
-        return self.derivation or Derivation.of_cutoff(usual, self.step, self.survey.even)
+    def filtering(self, cutoff: float = 0.0) -> DerivativeFilter:
+        """The derivative filter of the log, or one of a cutoff (Hz) if nothing is to be derived."""
+        usual = cutoff or min(DEFAULT_CUTOFF, 0.2 / self.step)
+        return self.derivative_filter or DerivativeFilter.of_cutoff(
+            usual, self.step, self.survey.even
+        )
 
-    def pieces(self, ranges: Sequence[Range]) -> Iterator[tuple[int, Numbers]]:
+    def pieces(self, ranges: Sequence[RowRange]) -> Iterator[tuple[int, Numbers]]:
         """The first row and the rows of ranges, time first and then the layout's columns. Raises
         LogError."""
         parts = (np.column_stack([part.t, part.rows]) for part in self.source.usable())
-        return pieces(parts, ranges)
+        return rows_of_ranges(parts, ranges)
 
     def blocks(self, progress: Progress = lambda step: None, every: int = 1) -> Iterator[Samples]:
         """The samples of each block, or of each `every`-th, those for the estimate and then those
@@ -90,20 +105,22 @@ class Reading:
             yield self.samples(rows)
 
     @property
-    def lean(self) -> "Reading":
+    def uncached(self) -> "LogDataset":
         """The same without rows in memory, which are read again when they are needed."""
         log = getattr(self.log, "source", None) or self.log
-        nothing = Usable(*(x[:0] for x in vars(self.survey.probe).values()))
-        source = Rows(log, self.layout, self.survey.clock, self.source.gap)
-        return replace(self, log=log, source=source, survey=replace(self.survey, probe=nothing))
+        nothing = UsableRows(*(x[:0] for x in vars(self.survey.first_rows).values()))
+        source = UsableRowReader(log, self.layout, self.survey.clock, self.source.gap)
+        return replace(
+            self, log=log, source=source, survey=replace(self.survey, first_rows=nothing)
+        )
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Notes on what was left out, repaired or is odd about the log, a sentence each."""
-        return (*self.doubts, *log_notes(self), *self.remarks)
+        return (*self.warnings, *log_notes(self), *self.more_notes)
 
 
-def _advanced(raw: Samples, delays: Numbers) -> Samples:
+def _delay_corrected(raw: Samples, delays: Numbers) -> Samples:
     """With measurements of `delays` (c) seconds later, between rows by straight lines; at the ends
     of blocks there are none."""
     t = raw.t[:, None] + delays
@@ -113,36 +130,36 @@ def _advanced(raw: Samples, delays: Numbers) -> Samples:
     return replace(raw, measured=np.where(known, measured, 0.0), usable=known)
 
 
-def _split(columns: Layout, rows: Numbers) -> Samples:
+def _split_columns(columns: LogLayout, rows: Numbers) -> Samples:
     sizes = [1, *map(len, (columns.q, columns.qd, columns.qdd, columns.measured))]
     t, q, qd, qdd, measured, _ = np.split(rows, np.cumsum(sizes), axis=1)
     return Samples.of(t[:, 0], q, qd, qdd, measured)
 
 
-def reading(
+def open_dataset(
     log: LogSource,
     wanted: NeededColumns,
     model: RigidBodyModel,
     options: LogOptions,
     held_out: float = 0.0,
-) -> Reading:
+) -> LogDataset:
     """Looks at a whole log for what is wanted of it; `held_out` is the fraction that is held out.
     Raises LogError for a log that cannot be used,
     OptionError for options that do not fit it."""
-    return look(open_log(log), wanted, model, Map.of(options), held_out)
+    return dataset_of(open_log(log), wanted, model, ColumnMap.of(options), held_out)
 
 
-def look(
+def dataset_of(
     log: Log,
     wanted: NeededColumns,
     model: RigidBodyModel | None,
-    map_: Map,
+    map_: ColumnMap,
     held_out: float = 0.0,
-) -> Reading:
+) -> LogDataset:
     """The same with a log that is open, and perhaps without a robot."""
     options = map_.options
     try:
-        columns = layout(log, wanted, map_)
+        columns = log_layout(log, wanted, map_)
     except PartOfRobotError as error:
         raise (error if model is None else error.of(model)) from None
     if model is not None and model.file_order:
@@ -153,36 +170,53 @@ def look(
             f"the log has {log.rows} row{'s' * (log.rows != 1)}; at least 2 are needed",
         )
     log = in_memory(log, columns.names)
-    clock = Clock.of(log, columns, options.rate)
-    missing = not columns.qd or (wanted.accelerations and not columns.qdd)
-    derivation = None
-    if missing:
-        first, sizes = (
-            Rows(log, columns, clock, GAP * clock.step),
-            (len(columns.q), len(columns.qd)),
-        )
-        hertz = options.cutoff or cutoff(first.usable(), *sizes, clock.step)
-        derivation = Derivation.of_cutoff(hertz, clock.step)
-    if derivation and not options.trust_units:
-        check_step(log, clock.step)
-    gap = max(GAP * clock.step, GAP_PART * derivation.reach) if derivation else np.inf
-    source = Rows(log, columns, clock, gap)
+    clock = SampleClock.of(log, columns, options.rate)
+    derivatives = _derivative_filter(log, columns, clock, wanted, options)
+    longest = MAX_GAP_OF_WINDOW * derivatives.half_duration if derivatives else np.inf
+    source = UsableRowReader(log, columns, clock, max(MAX_GAP_STEPS * clock.step, longest))
     quaternions = quaternions_of(model) if model else []
-    looked = survey(source, partial(check_quaternions, log, columns.q, quaternions))
-    _check_there(log, looked)
-    check_units(log, columns, looked, _limits(model, options))
-    _check_dead(log, columns, looked)
-    if derivation:
-        derivation = replace(derivation, even=looked.even)
-    half = derivation.half if derivation else 0
-    plan = BlockPlan(looked.stretches, half, held_out)
-    accelerations, late = wanted.accelerations, _delays(wanted, columns, options)
-    nothing = np.zeros(0)
-    result = Reading(log, columns, looked, source, plan, derivation, accelerations, nothing, late)
+    survey = survey_log(source, partial(check_quaternions, log, columns.q, quaternions))
+    _check_usable(log, survey)
+    if model is not None and wanted.velocities_are_rates and not options.trust_units:
+        rows = position_coordinates(model)
+        check_units(log, columns, survey, [(model.limits[row.name], row.unit) for row in rows])
+    _check_channels(log, columns, survey)
+    if derivatives:
+        derivatives = replace(derivatives, even=survey.even)
+    plan = BlockPlan(survey.segments, derivatives.half_width if derivatives else 0, held_out)
+    result = LogDataset(
+        log,
+        columns,
+        survey,
+        source,
+        plan,
+        derivatives,
+        wanted.accelerations,
+        delays=_delays(wanted, columns, options),
+    )
     return replace(result, noise=_noise(result, wanted))
 
 
-def _delays(wanted: NeededColumns, columns: Layout, options: LogOptions) -> Numbers:
+def _derivative_filter(
+    log: Log,
+    columns: LogLayout,
+    clock: SampleClock,
+    wanted: NeededColumns,
+    options: LogOptions,
+) -> DerivativeFilter | None:
+    """The filter for derivatives that the log lacks. Raises LogError for rows that are too far
+    apart."""
+    if columns.qd and (columns.qdd or not wanted.accelerations):
+        return None
+    rows = UsableRowReader(log, columns, clock, MAX_GAP_STEPS * clock.step).usable()
+    sizes = len(columns.q), len(columns.qd)
+    hertz = options.cutoff or automatic_cutoff(rows, *sizes, clock.step)
+    if not options.trust_units:
+        check_step(log, clock.step)
+    return DerivativeFilter.of_cutoff(hertz, clock.step)
+
+
+def _delays(wanted: NeededColumns, columns: LogLayout, options: LogOptions) -> Numbers:
     """The delay of each measured channel. Raises OptionError for joints that are none."""
     names = [name for sensor in wanted.sensors for name in sensor.names]
     names = names if len(names) == len(columns.measured) else [""] * len(columns.measured)
@@ -196,33 +230,21 @@ def _delays(wanted: NeededColumns, columns: Layout, options: LogOptions) -> Numb
     return np.array([given.get(name, given.get("", 0.0)) for name in names], np.float64)
 
 
-def _limits(model: RigidBodyModel | None, options: LogOptions) -> Sequence[tuple[Limits, str]]:
-    """Limits and unit of each position; none without a robot, where units are trusted, or where
-    coordinates are no joints' own."""
-    if model is None:
-        return []
-    rows = position_coordinates(model)
-    plain = [row.name for row in rows] == [row.name for row in velocity_coordinates(model)]
-    if not plain or options.trust_units:
-        return []
-    return [(model.limits[row.name], row.unit) for row in rows]
-
-
-def _check_there(log: Log, looked: Survey) -> None:
+def _check_usable(log: Log, survey: LogSurvey) -> None:
     """Raises LogError for a log without rows that can be used."""
-    if looked.usable < 2:
-        why = "; ".join(rows_in_words(count, reason) for reason, count in looked.left_out.items())
-        raise LogError(shown(log.file), f"the log has {looked.usable} usable rows: {why}")
+    if survey.usable < 2:
+        why = "; ".join(rows_in_words(count, reason) for reason, count in survey.left_out.items())
+        raise LogError(shown(log.file), f"the log has {survey.usable} usable rows: {why}")
 
 
-def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
+def _check_channels(log: Log, columns: LogLayout, survey: LogSurvey) -> None:
     """Raises LogError for a measured channel without a number, or that never changes though the
     joint moves."""
-    constant, first = looked.constant, len(columns.q) + len(columns.qd) + len(columns.qdd)
+    constant, first = survey.constant, len(columns.q) + len(columns.qd) + len(columns.qdd)
     standing = constant[: len(columns.q)]
     by_joint = len(columns.measured) == len(columns.q)
     for k, column in enumerate(columns.measured):
-        if looked.missing[k] == looked.usable:
+        if survey.missing[k] == survey.usable:
             raise LogError(
                 shown(log.file),
                 f"'{shown(column.name)}' has no finite number in any row; choose another column "
@@ -232,56 +254,64 @@ def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
         if constant[first + k] and moves:
             raise LogError(
                 shown(log.file),
-                f"'{shown(column.name)}' is {looked.low[first + k]:.4g} in every row: the sensor "
+                f"'{shown(column.name)}' is {survey.low[first + k]:.4g} in every row: the sensor "
                 "is defective, or this is the wrong column; choose another column with --column, "
                 "or lock the joint with --lock",
             )
 
 
-def _noise(reading: Reading, wanted: NeededColumns) -> Numbers:
-    """The deviation of the noise of velocities, from the longest stretch among the first rows."""
-    probe, columns = reading.survey.probe, reading.layout
+def _noise(reading: LogDataset, wanted: NeededColumns) -> Numbers:
+    """The deviation of the noise of velocities, from the longest segment among the first rows."""
+    probe, columns = reading.survey.first_rows, reading.layout
     n = len(wanted.velocities)
-    derivation = reading.filtering()
+    derivative_filter = reading.filtering()
     a, b = probe.longest
-    if b - a < 4 * derivation.half or not wanted.plain:
+    if b - a < 4 * derivative_filter.half_width or not wanted.velocities_are_rates:
         return np.zeros(n)
     nq = len(columns.q)
     source, order = (probe.rows[a:b, nq : nq + n], 0) if columns.qd else (probe.rows[a:b, :nq], 1)
-    return np.asarray(np.maximum(derivation.noise(source, probe.t[a:b], order), _least(reading, n)))
+    return np.asarray(
+        np.maximum(
+            derivative_filter.noise(source, probe.t[a:b], order), _rounding_noise(reading, n)
+        )
+    )
 
 
-def _least(reading: Reading, n: int) -> Numbers:
+def _rounding_noise(reading: LogDataset, n: int) -> Numbers:
     """Rounding of velocities (n)."""
-    nq, looked = len(reading.layout.q), reading.survey
-    span = np.maximum(np.abs(looked.low), np.abs(looked.high))
+    nq, survey = len(reading.layout.q), reading.survey
+    span = np.maximum(np.abs(survey.low), np.abs(survey.high))
     if reading.layout.qd:
-        return np.asarray(ROUNDING * span[nq : nq + n])
-    return np.asarray(ROUNDING * (looked.high - looked.low)[:n] / reading.step)
+        return np.asarray(MIN_RELATIVE_NOISE * span[nq : nq + n])
+    return np.asarray(MIN_RELATIVE_NOISE * (survey.high - survey.low)[:n] / reading.step)
 
 
-FEW = 0.9
+MIN_USABLE_FRACTION = 0.9
 """A log of which a smaller part can be used gets a warning."""
 
 
-def log_notes(reading: Reading) -> tuple[str, ...]:
+def log_notes(reading: LogDataset) -> tuple[str, ...]:
     """A sentence each, those that matter most first."""
     file = shown(reading.log.file)
-    missing = [*_missing(reading)]
-    texts = (*_warnings(reading), *(text for often, text in missing if often), *_still(reading))
+    missing = [*_missing_values(reading)]
+    texts = (
+        *_warnings(reading),
+        *(text for often, text in missing if often),
+        *_constant_positions(reading),
+    )
     few = (text for often, text in missing if not often)
     warnings = tuple(f"{file}: warning: {text}" for text in texts)
     return warnings + tuple(f"{file}: note: {text}" for text in (*_notes(reading), *few))
 
 
-def _warnings(reading: Reading) -> Iterator[str]:
+def _warnings(reading: LogDataset) -> Iterator[str]:
     survey = reading.survey
-    rows = _rows(reading)
-    if reading.plan.samples < FEW * (rows - 2 * reading.plan.half):
+    rows = _row_count(reading)
+    if reading.plan.samples < MIN_USABLE_FRACTION * (rows - 2 * reading.plan.half_width):
         part = reading.plan.samples / rows
-        yield f"only {100 * part:.3g} % of the {rows} rows are usable ({_why(reading)})"
+        yield f"only {100 * part:.3g} % of the {rows} rows are usable ({_reasons(reading)})"
     for column, count, ceiling, floor in zip(
-        reading.layout.measured, survey.stuck, survey.ceilings, survey.floors, strict=True
+        reading.layout.measured, survey.saturated_rows, survey.ceilings, survey.floors, strict=True
     ):
         if count:
             ends = [f"{x:.4g}" for x in (ceiling, floor) if abs(x) < float("inf")]
@@ -292,19 +322,19 @@ def _warnings(reading: Reading) -> Iterator[str]:
             )
 
 
-def _missing(reading: Reading) -> Iterator[tuple[bool, str]]:
+def _missing_values(reading: LogDataset) -> Iterator[tuple[bool, str]]:
     """Measured channels without a number in some rows, and whether these are many."""
     usable = reading.survey.usable
     for column, count in zip(reading.layout.measured, reading.survey.missing.tolist(), strict=True):
         if count:
             yield (
-                count > (1 - FEW) * usable,
+                count > (1 - MIN_USABLE_FRACTION) * usable,
                 f"'{shown(column.name)}' has no finite number in {count} of {usable} rows; they "
                 "are not used for this column",
             )
 
 
-def _still(reading: Reading) -> Iterator[str]:
+def _constant_positions(reading: LogDataset) -> Iterator[str]:
     constant = reading.survey.constant[: len(reading.layout.q)]
     for column, never, low in zip(reading.layout.q, constant, reading.survey.low, strict=False):
         if never:
@@ -315,7 +345,7 @@ def _still(reading: Reading) -> Iterator[str]:
             )
 
 
-def _notes(reading: Reading) -> Iterator[str]:
+def _notes(reading: LogDataset) -> Iterator[str]:
     clock = reading.survey.clock
     if clock.coarse:
         yield (
@@ -329,40 +359,41 @@ def _notes(reading: Reading) -> Iterator[str]:
             f"that the rows are multiples of {clock.step:.6g} s apart, and the times are corrected "
             "accordingly (use --rate to set the rate)"
         )
-    for name, count in reading.survey.turned.items():
+    for name, count in reading.survey.unwrap_counts.items():
         yield (
             f"'{shown(name)}' jumps by a full turn {count} time{'s' * (count > 1)}; the angle is "
             "unwrapped"
         )
-    inside = _rows(reading) - 2 * reading.plan.half
-    if FEW * inside <= reading.plan.samples < inside:
-        yield f"{reading.plan.samples} of the {_rows(reading)} rows are used ({_why(reading)})"
+    inside = _row_count(reading) - 2 * reading.plan.half_width
+    if MIN_USABLE_FRACTION * inside <= reading.plan.samples < inside:
+        rows = _row_count(reading)
+        yield f"{reading.plan.samples} of the {rows} rows are used ({_reasons(reading)})"
     names, read = reading.log.names, {*reading.layout.names}
     unused = [name for name in names if name not in read]
     if unused:
         yield f"{len(unused)} of {len(names)} columns are not used: {quoted(unused)}"
 
 
-def _rows(reading: Reading) -> int:
+def _row_count(reading: LogDataset) -> int:
     """All rows, those that are torn too."""
-    return reading.survey.rows + len(getattr(reading.log, "torn", ()))
+    return reading.survey.rows + len(getattr(reading.log, "malformed_lines", ()))
 
 
-def _why(reading: Reading) -> str:
+def _reasons(reading: LogDataset) -> str:
     """Why rows are not used, by reason."""
     survey, log = reading.survey, reading.log
     reasons = [
-        f"{rows_in_words(count, why)}, the first at {log.place(survey.places[why])}"
+        f"{rows_in_words(count, why)}, the first at {log.location(survey.places[why])}"
         for why, count in survey.left_out.items()
     ]
-    torn = getattr(log, "torn", {})
+    torn = getattr(log, "malformed_lines", {})
     if torn:
         line, why = min(torn.items())
         reasons.append(f"{rows_in_words(len(torn), f'with {why}')}, the first in line {line}")
     lost = survey.usable - reading.plan.samples
     if lost:
-        stretches = len(survey.stretches)
-        ends = f"at the ends of {stretches} segment{'s' * (stretches > 1)}, which "
+        segments = len(survey.segments)
+        ends = f"at the ends of {segments} segment{'s' * (segments > 1)}, which "
         longest = f"; the longest gap is {survey.gaps[0]:.4g} s" if survey.gaps else ""
         reasons.append(f"{rows_in_words(lost, ends)}derivatives need{longest}")
     return "; ".join(reasons) or quoted([])

@@ -15,7 +15,7 @@ from symgen.errors import SymgenError
 from symgen.numbers.types import Numbers
 from symgen.text import hint, shown
 
-CHUNK: Final = 1 << 16
+CHUNK_ROWS: Final = 1 << 16
 """Rows read at a time, as far as the format lets us choose."""
 
 
@@ -45,7 +45,7 @@ class Log(Protocol):
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns from the first to the last, N x len(names). Raises LogError."""
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Where a row (from 0) is, for people: file and line or row."""
 
 
@@ -67,9 +67,9 @@ class LogInMemory:
     source: Log | None = None
 
     @property
-    def torn(self) -> Mapping[int, str]:
+    def malformed_lines(self) -> Mapping[int, str]:
         """The lines of the source that were left out, with the reason."""
-        return getattr(self.source, "torn", {})
+        return getattr(self.source, "malformed_lines", {})
 
     @property
     def unread(self) -> Mapping[str, str]:
@@ -82,9 +82,9 @@ class LogInMemory:
         for piece in self.pieces:
             yield piece[:, places]
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """The file and the line or row."""
-        return self.source.place(row) if self.source else f"{shown(self.file)}: row {row + 1}"
+        return self.source.location(row) if self.source else f"{shown(self.file)}: row {row + 1}"
 
 
 def in_memory(log: Log, names: tuple[str, ...]) -> Log:
@@ -133,7 +133,7 @@ TIME_UNITS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "D": 86400.0}
 """Seconds in the units of dates and durations of Parquet."""
 
 
-def table(batch: Any) -> Numbers:
+def batch_to_array(batch: Any) -> Numbers:
     """A record batch as rows of floats, NaN where there is nothing."""
     columns = [time_in_seconds(column.to_numpy(zero_copy_only=False)) for column in batch.columns]
     return np.stack(columns, axis=1) if columns else np.zeros((batch.num_rows, 0))

@@ -200,7 +200,7 @@ def check_unit(name: str, unit: Any, where: str) -> None:
         raise OptionError(f"{where} {name}={unit}: use one of {', '.join(known)}")
 
 
-def factor(units: tuple[tuple[str, str], ...], name: str, base: str) -> float:
+def unit_factor(units: tuple[tuple[str, str], ...], name: str, base: str) -> float:
     """The factor from the unit of a group to the base unit; 1 if no unit is given."""
     for group_, unit in reversed(units):
         known, value = UNITS[unit.split("/s")[0]]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from symgen.identification.data.log_file import CHUNK, LogError
+from symgen.identification.data.log_file import CHUNK_ROWS, LogError
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
@@ -55,7 +55,7 @@ class NpzLog:
             with zipfile.ZipFile(path) as archive:
                 unread = dict[str, str]()
                 entries = [
-                    _member(path, archive, info, unread)
+                    _read_header(path, archive, info, unread)
                     for info in archive.infolist()
                     if info.filename.endswith(".npy")
                 ]
@@ -98,9 +98,9 @@ class NpzLog:
             archive = stack.enter_context(zipfile.ZipFile(self.file))
             streams = {name: stack.enter_context(archive.open(f"{name}.npy")) for name in members}
             for stream in streams.values():
-                _head(stream)
-            for start in range(0, self.rows, CHUNK):
-                count = min(CHUNK, self.rows - start)
+                _array_header(stream)
+            for start in range(0, self.rows, CHUNK_ROWS):
+                count = min(CHUNK_ROWS, self.rows - start)
                 pieces = {name: m.piece(streams[name], count) for name, m in members.items()}
                 for stream in streams.values():
                     while start + count == self.rows and stream.read(1 << 20):
@@ -108,18 +108,18 @@ class NpzLog:
                 rows = [pieces[m.name][:, k] for m, k in columns]
                 yield np.stack(rows, axis=1).astype(np.float64, copy=False)
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """File and row, from 1."""
         return f"{shown(self.file)}: row {row + 1}"
 
 
-def _member(
+def _read_header(
     path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo, unread: dict[str, str]
 ) -> NpzArray | None:
     """The description in the head of an array, None where it has no rows of numbers, whose type is
     added to `unread`."""
     with archive.open(info) as stream:
-        shape, fortran, dtype = _head(stream)
+        shape, fortran, dtype = _array_header(stream)
         begin = stream.tell()
     name = info.filename.removesuffix(".npy")
     if not 1 <= len(shape) <= 2 or dtype.kind not in "fiu":
@@ -143,7 +143,7 @@ def _member(
     return NpzArray(name, shape[0], width, dtype, len(shape) == 1)
 
 
-def _head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _array_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = npy.read_magic(stream)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, fortran, dtype = read(stream)

@@ -12,12 +12,12 @@ import numpy as np
 from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.log_file import (
-    CHUNK,
+    CHUNK_ROWS,
     Log,
     LogError,
     LogInMemory,
+    batch_to_array,
     pyarrow_part,
-    table,
     time_in_seconds,
 )
 from symgen.identification.data.npz_log import NpzLog
@@ -55,14 +55,14 @@ class ParquetLog:
                 self.file, pre_buffer=False, filesystem=self.filesystem
             ) as stored:
                 for group in range(stored.num_row_groups):
-                    for batch in stored.read_row_group(group, list(names)).to_batches(CHUNK):
-                        yield table(batch.select(list(names)))
+                    for batch in stored.read_row_group(group, list(names)).to_batches(CHUNK_ROWS):
+                        yield batch_to_array(batch.select(list(names)))
         except (ValueError, TypeError, OSError) as error:
             raise LogError(
                 shown(self.file), f"cannot be read ({shown(reason(error), 200)})"
             ) from None
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """File and row, from 1."""
         return f"{shown(self.file)}: row {row + 1}"
 
@@ -108,23 +108,23 @@ def read_log(source: Any) -> Log:
         columns = {str(name): source[name] for name in source.columns}
     else:
         raise LogError(
-            TABLE, "is no log; give a path, a data frame or a mapping of names to arrays"
+            TABLE_NAME, "is no log; give a path, a data frame or a mapping of names to arrays"
         )
     parts = dict[str, Numbers]()
     for name, values in columns.items():
-        parts |= _numeric(str(name), values)
+        parts |= _table_columns(str(name), values)
     lengths = {len(column) for column in parts.values()}
     if len(lengths) > 1:
-        raise LogError(TABLE, f"the columns have different lengths: {sorted(lengths)}")
+        raise LogError(TABLE_NAME, f"the columns have different lengths: {sorted(lengths)}")
     rows = np.stack(list(parts.values()), axis=1) if parts else np.zeros((0, 0))
-    return LogInMemory(TABLE, tuple(parts), len(rows), tuple(parts), (rows,))
+    return LogInMemory(TABLE_NAME, tuple(parts), len(rows), tuple(parts), (rows,))
 
 
-TABLE: Final = "the table"
+TABLE_NAME: Final = "the table"
 """What messages call a log that is no file."""
 
 
-def _numeric(name: str, values: Any) -> dict[str, Numbers]:
+def _table_columns(name: str, values: Any) -> dict[str, Numbers]:
     """The columns of one entry of a table. Raises LogError."""
     array = np.asarray(values)
     if array.dtype.kind == "O":
@@ -132,15 +132,15 @@ def _numeric(name: str, values: Any) -> dict[str, Numbers]:
     try:
         numbers = time_in_seconds(array) if array.dtype.kind in "mM" else array.astype(np.float64)
     except (TypeError, ValueError):
-        raise LogError(TABLE, f"the column '{shown(name)}' does not hold numbers") from None
+        raise LogError(TABLE_NAME, f"the column '{shown(name)}' does not hold numbers") from None
     if numbers.ndim == 1:
         return {name: numbers}
     if numbers.ndim != 2:
-        raise LogError(TABLE, f"'{shown(name)}' has {numbers.ndim} axes; give one or two")
+        raise LogError(TABLE_NAME, f"'{shown(name)}' has {numbers.ndim} axes; give one or two")
     return {f"{name}[{k}]": column for k, column in enumerate(numbers.T)}
 
 
-def logs_of(
+def resolve_logs(
     source: LogSource | Sequence[LogSource], robots: Sequence[str] = ()
 ) -> tuple[tuple[LogSource, ...], tuple[str, ...]]:
     """The logs that are given, one or several of them, and the robot of each: its name in `robots`,
@@ -152,14 +152,18 @@ def logs_of(
     if len(names) != len(given):
         raise OptionError(f"robots: {len(names)} names for {len(given)} logs; give one for each")
     known = [*dict.fromkeys(names)]
-    pairs = [(log, name) for one, name in zip(given, names, strict=True) for log in _files(one)]
+    pairs = [
+        (log, name)
+        for one, name in zip(given, names, strict=True)
+        for log in _files_of_dataset(one)
+    ]
     if not pairs:
         raise LogError("LOG", "no log is given")
     logs, of_robots = zip(*sorted(pairs, key=lambda pair: known.index(pair[1])), strict=True)
     return logs, of_robots
 
 
-def _files(source: LogSource) -> Sequence[LogSource]:
+def _files_of_dataset(source: LogSource) -> Sequence[LogSource]:
     """The logs of a data set, or the log itself."""
     if not isinstance(source, str):
         return [source]

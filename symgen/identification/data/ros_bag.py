@@ -18,9 +18,9 @@ from symgen.identification.data.log_file import LogError
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
-TYPE: Final = "sensor_msgs/msg/JointState"
+JOINT_STATE: Final = "sensor_msgs/msg/JointState"
 FIELDS: Final = ("position", "velocity", "effort")
-PIECE: Final = 4096
+CHUNK_MESSAGES: Final = 4096
 """Messages that are read at a time."""
 
 
@@ -39,8 +39,8 @@ class BagLog:
     @classmethod
     def of(cls, path: str) -> "BagLog":
         """Of a bag: the topic of joint states with most messages. Raises LogError."""
-        with _opened(path) as reader:
-            topics = [c for c in reader.connections if c.msgtype == TYPE]
+        with _open_bag(path) as reader:
+            topics = [c for c in reader.connections if c.msgtype == JOINT_STATE]
             if not topics:
                 raise LogError(
                     shown(path), "the bag has no messages of type sensor_msgs/JointState"
@@ -62,10 +62,10 @@ class BagLog:
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns, NaN where a message lacks a joint. Raises LogError."""
         places = [self.names.index(name) for name in names]
-        with _opened(self.file) as reader:
+        with _open_bag(self.file) as reader:
             topic = next(c for c in reader.connections if c.topic == self.topic)
             messages = _messages(reader, topic)
-            while rows := [self._row(message) for message in islice(messages, PIECE)]:
+            while rows := [self._row(message) for message in islice(messages, CHUNK_MESSAGES)]:
                 yield np.array(rows)[:, places]
 
     def _row(self, message: Any) -> list[float]:
@@ -78,13 +78,13 @@ class BagLog:
                 row.append(float(values[k]) if k < len(values) else np.nan)
         return [stamp.sec + 1e-9 * stamp.nanosec, *row]
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """File and message, from 1."""
         return f"{shown(self.file)}: message {row + 1}"
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[Any]:
+def _open_bag(path: str) -> Iterator[Any]:
     """A reader of a bag. Raises LogError where it is none."""
     try:
         reading = import_module("rosbags.highlevel")

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from symgen.numbers.types import Numbers
 
-BLOCK: Final = 4096
+BLOCK_ROWS: Final = 4096
 """Samples that are reduced at a time."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Consecutive samples of one stretch without gaps: time (N), positions (N x nq), velocities and
+    """Consecutive samples of one segment without gaps: time (N), positions (N x nq), velocities and
     accelerations (N x n), measurements (N x c).
 
     `usable` (N x c) tells which measurements are to be used, for a sensor may be saturated where
@@ -58,7 +58,7 @@ class Samples:
         return Samples(t, q, qd, qdd, measured, usable, self.noise, self.presliding[rows])
 
 
-Range = tuple[int, int]
+RowRange = tuple[int, int]
 """First row and that after the last."""
 
 
@@ -67,32 +67,32 @@ class BlockPlan:
     """Which usable rows make up which block: those for the estimate, then those held out for
     validation.
 
-    `stretches` are rows without gaps. A block is part of one stretch and needs `half` more rows on
-    both sides for derivatives. `held_out` is the fraction that is held out."""
+    `segments` are rows without gaps. A block is part of one segment and needs `half_width` more
+    rows on both sides for derivatives. `held_out` is the fraction that is held out."""
 
-    stretches: tuple[Range, ...]
-    half: int
+    segments: tuple[RowRange, ...]
+    half_width: int
     held_out: float
 
     @property
-    def training(self) -> list[Range]:
+    def training(self) -> list[RowRange]:
         """First and last row (not included) of each block for the estimate, as they are to be
         read."""
         return self._blocks(0, self._boundary)
 
     @property
-    def validation(self) -> list[Range]:
+    def validation(self) -> list[RowRange]:
         """The same of the rows that are held out, at the end of the log."""
         return self._blocks(self._boundary, self.samples)
 
     @cached_property
     def _sizes(self) -> list[int]:
-        """Samples of each stretch that are left."""
-        return [max(b - a - 2 * self.half, 0) for a, b in self.stretches]
+        """Samples of each segment that are left."""
+        return [max(b - a - 2 * self.half_width, 0) for a, b in self.segments]
 
     @property
     def samples(self) -> int:
-        """The number of samples that are left of all stretches."""
+        """The number of samples that are left of all segments."""
         return sum(self._sizes)
 
     @property
@@ -100,20 +100,22 @@ class BlockPlan:
         """The first sample that is held out."""
         return math.floor(self.samples * (1 - self.held_out))
 
-    def _blocks(self, start: int, stop: int) -> list[Range]:
-        """Of the samples from `start` to `stop`, counted over all stretches."""
-        blocks, before = list[Range](), 0
-        for (row, _), count in zip(self.stretches, self._sizes, strict=True):
+    def _blocks(self, start: int, stop: int) -> list[RowRange]:
+        """Of the samples from `start` to `stop`, counted over all segments."""
+        blocks, before = list[RowRange](), 0
+        for (row, _), count in zip(self.segments, self._sizes, strict=True):
             low, high = max(start - before, 0), min(stop - before, count)
             blocks += [
-                (row + a, row + min(a + BLOCK, high) + 2 * self.half)
-                for a in range(low, high, BLOCK)
+                (row + a, row + min(a + BLOCK_ROWS, high) + 2 * self.half_width)
+                for a in range(low, high, BLOCK_ROWS)
             ]
             before += count
         return blocks
 
 
-def pieces(parts: Iterable[Numbers], ranges: Sequence[Range]) -> Iterator[tuple[int, Numbers]]:
+def rows_of_ranges(
+    parts: Iterable[Numbers], ranges: Sequence[RowRange]
+) -> Iterator[tuple[int, Numbers]]:
     """First row and rows of each range, ascending; only what a later range needs is kept.
 
     `parts` are read to their end whatever the ranges are, because that is where damage shows."""
@@ -132,7 +134,7 @@ def pieces(parts: Iterable[Numbers], ranges: Sequence[Range]) -> Iterator[tuple[
         begin, kept = begin + gone, kept[gone:]
 
 
-LEAD: Final = 5
+LEAD_STEPS: Final = 5
 """Steps of the motion before the first sample, which is unknown, that the initial state assumes. A
 joint that moves has slid by more than its presliding distance after so many steps, and noise of the
 encoder does not add up over them."""
@@ -155,11 +157,11 @@ class PreslidingStates:
     def states(self, q: Numbers, before: tuple[Numbers, Numbers] | None = None) -> Numbers:
         """The states (N x k x g) at positions q (N x nq); `before` has the position (nq) and the
         state (k x g) of the sample before the first one. Without it the joints are assumed to have
-        moved before the first sample as far as they move in the `LEAD` steps after it. An initial
-        state of 0 instead would make the first row of a log tell presliding from Coulomb friction:
-        the joint slides there."""
+        moved before the first sample as far as they move in the `LEAD_STEPS` steps after it. An
+        initial state of 0 instead would make the first row of a log tell presliding from Coulomb
+        friction: the joint slides there."""
         if before is None:
-            travel = ((q[min(LEAD, len(q) - 1)] - q[0]) @ self.places.T)[:, None]
+            travel = ((q[min(LEAD_STEPS, len(q) - 1)] - q[0]) @ self.places.T)[:, None]
             slid = -np.expm1(-np.abs(travel) / self.distances)
             before = q[0], np.sign(travel) * slid
         start, state = before

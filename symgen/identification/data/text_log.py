@@ -12,15 +12,15 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from symgen.identification.data.log_file import LogError, pyarrow_part, table
+from symgen.identification.data.log_file import LogError, batch_to_array, pyarrow_part
 from symgen.numbers.types import Numbers
 from symgen.text import reason, shown
 
-NOTHING: Final = ("", "NaN", "nan", "-nan", "NA", "N/A", "null", "None", "-nan(ind)", "nan(ind)")
+NULL_TEXTS: Final = ("", "NaN", "nan", "-nan", "NA", "N/A", "null", "None", "-nan(ind)", "nan(ind)")
 """How recorders say that there is no number."""
-HEAD: Final = 1 << 16
+HEAD_BYTES: Final = 1 << 16
 """Bytes from which the dialect is told."""
-MOST_TORN: Final = 10_000
+MAX_MALFORMED_LINES: Final = 10_000
 """Lines of a wrong length that are left out at most."""
 _NUMBER: Final = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eEdD][-+]?\d+)?\s*")
 _SPACES: Final = re.compile(rb"[ \t]+")
@@ -41,19 +41,21 @@ class LogDialect:
     def of(cls, path: str) -> "LogDialect":
         """Told from a file. Raises LogError where it does not begin with names or numbers."""
         with Path(path).open("rb") as stream:
-            head = stream.read(HEAD)
+            head = stream.read(HEAD_BYTES)
         if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise LogError(shown(path), "is in UTF-16; save it in UTF-8")
         lines = head.decode("utf-8-sig", "replace").split("\n")
-        first = next((k for k, line in enumerate(lines) if not _comment(line, lines[k + 1 :])), 0)
+        first = next(
+            (k for k, line in enumerate(lines) if not _is_comment(line, lines[k + 1 :])), 0
+        )
         text = [line.rstrip("\r") for line in lines[first:]]
         rows = [line for line in text[1:] if line.strip()]
         if not text or not text[0].strip():
             raise LogError(shown(path), "the first line has no column names")
         top = text[0].lstrip("#%").strip() if text[0][0] in "#%" else text[0].strip()
         delimiter = _delimiter(top, rows)
-        names = _cells(path, top, delimiter)
-        bare = all(_NUMBER.fullmatch(cell) or cell in NOTHING for cell in names)
+        names = _header_cells(path, top, delimiter)
+        bare = all(_NUMBER.fullmatch(cell) or cell in NULL_TEXTS for cell in names)
         rows = [top, *rows] if bare else rows
         decimal = _decimal(delimiter, rows)
         if (
@@ -67,7 +69,7 @@ class LogDialect:
         return cls(delimiter, decimal, names, first + (not bare))
 
 
-def _comment(line: str, after: Sequence[str]) -> bool:
+def _is_comment(line: str, after: Sequence[str]) -> bool:
     """Whether a line is neither names nor numbers: empty, or a comment without numbers below it."""
     if not line.strip():
         return True
@@ -78,7 +80,7 @@ def _delimiter(head: str, rows: Sequence[str]) -> str:
     """The delimiter that makes numbers of the first row; of several, the one that splits the names
     most."""
     present = [d for d in (";", "\t", "|", ",", " ") if d in head] or [","]
-    numeric = [d for d in present if rows and all(map(_numeric, _split(rows[0], d)))]
+    numeric = [d for d in present if rows and all(map(_is_number, _split(rows[0], d)))]
     outside = re.sub(r'"[^"]*"', "", head)
     return max(numeric or present, key=lambda d: len(_split(outside, d)) - (d == " "))
 
@@ -91,15 +93,15 @@ def _decimal(delimiter: str, rows: Sequence[str]) -> str:
     return "," if commas and not any("." in cell for cell in numbers) else "."
 
 
-def _numeric(cell: str) -> bool:
-    return cell.strip() in NOTHING or _NUMBER.fullmatch(cell) is not None
+def _is_number(cell: str) -> bool:
+    return cell.strip() in NULL_TEXTS or _NUMBER.fullmatch(cell) is not None
 
 
 def _split(line: str, delimiter: str) -> list[str]:
     return line.split() if delimiter == " " else line.split(delimiter)
 
 
-def _cells(path: str, head: str, delimiter: str) -> tuple[str, ...]:
+def _header_cells(path: str, head: str, delimiter: str) -> tuple[str, ...]:
     try:
         cells = next(csv.reader([head], delimiter=delimiter, skipinitialspace=True))
     except csv.Error as error:
@@ -109,7 +111,7 @@ def _cells(path: str, head: str, delimiter: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in cells if name or delimiter != " ")
 
 
-class _Squeezed(io.RawIOBase):
+class _CollapsedWhitespace(io.RawIOBase):
     """A file whose runs of blanks are one tab each, and none at the ends of lines."""
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -144,19 +146,19 @@ class TextLog:
     """Rows of numbers as text; a row is a line.
 
     Cells that hold no number are NaN. Lines with too few or too many cells are left out and counted
-    in `torn`, by number. Bytes that are no UTF-8 count as characters of their own."""
+    in `malformed_lines`, by number. Bytes that are no UTF-8 count as characters of their own."""
 
     file: str
     dialect: LogDialect
     rows: int
     encoding: str
-    torn: dict[int, str] = field(default_factory=dict, compare=False)
+    malformed_lines: dict[int, str] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, path: str) -> "TextLog":
         """Of a file, whose lines are counted. Raises LogError."""
         dialect = LogDialect.of(path)
-        lines, encoding = _lines(path)
+        lines, encoding = _count_lines(path)
         return cls(path, dialect, max(lines - dialect.before, 0), encoding)
 
     @property
@@ -194,22 +196,22 @@ class TextLog:
             column_types=types,
             include_columns=list(names),
             decimal_point=self.dialect.decimal,
-            null_values=list(NOTHING),
+            null_values=list(NULL_TEXTS),
         )
         parse = arrow.ParseOptions(
             delimiter="\t" if spaced else self.dialect.delimiter,
             ignore_empty_lines=False,
             invalid_row_handler=self._left_out,
         )
-        source = _Squeezed(Path(self.file).open("rb")) if spaced else self.file  # noqa: SIM115
+        source = _CollapsedWhitespace(Path(self.file).open("rb")) if spaced else self.file  # noqa: SIM115
         with arrow.open_csv(source, read, parse, convert) as batches:
             for batch in batches:
-                yield table(batch) if kind == "float64" else self._lenient(batch)
+                yield batch_to_array(batch) if kind == "float64" else self._lenient(batch)
 
     def _left_out(self, row: Any) -> str:
         """The reason to leave out a line of another length."""
-        if row.number in self.torn or len(self.torn) < MOST_TORN:
-            self.torn[row.number or 0] = (
+        if row.number in self.malformed_lines or len(self.malformed_lines) < MAX_MALFORMED_LINES:
+            self.malformed_lines[row.number or 0] = (
                 f"{row.actual_columns} values instead of {row.expected_columns}"
             )
             return "skip"
@@ -229,15 +231,15 @@ class TextLog:
         except ValueError:
             return float("nan")
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """File and line."""
         line = row + 1 + self.dialect.before
-        for torn in sorted(self.torn):
+        for torn in sorted(self.malformed_lines):
             line += torn <= line
         return f"{shown(self.file)}:{line}"
 
 
-def _lines(path: str) -> tuple[int, str]:
+def _count_lines(path: str) -> tuple[int, str]:
     """The number of lines, the last with or without its end, and how to read the bytes."""
     count, last, encoding = 0, b"\n", "utf-8"
     decoder = codecs.getincrementaldecoder("utf-8")()

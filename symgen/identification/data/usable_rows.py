@@ -1,4 +1,4 @@
-"""The rows of a log that can be used, in SI units and in true time, where stretches without gaps
+"""The rows of a log that can be used, in SI units and in true time, where segments without gaps
 begin, and a survey of them: time, ranges, dead and saturated channels."""
 
 import math
@@ -11,21 +11,21 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.data.column_map import Layout
+from symgen.identification.data.column_map import LogLayout
 from symgen.identification.data.log_file import Log
-from symgen.identification.data.sample_clock import LARGEST, Clock, Ticks
-from symgen.identification.data.samples import ColumnStatistics, Range
+from symgen.identification.data.sample_clock import MAX_VALUE, SampleClock, TimestampCorrection
+from symgen.identification.data.samples import ColumnStatistics, RowRange
 from symgen.numbers.types import Numbers
 
-TURN: Final = 2 * math.pi
-MOST: Final = TURN / 8
+FULL_TURN: Final = 2 * math.pi
+MAX_MOTION_AT_TURN: Final = FULL_TURN / 8
 """What a joint may move beside the turn (rad); a jump that is no turn is left as it is,"""
-WIDEST: Final = 1.001 * TURN
+MAX_RANGE_OF_WRAPPED_ANGLE: Final = 1.001 * FULL_TURN
 """and so is one of angles that have been further apart (rad): those are not kept within a turn."""
 
 
 @dataclass
-class Turns:
+class AngleUnwrapper:
     """Turns, which make the angles of rows continuous, piece by piece of a log. `columns` are those
     of angles, `counts` how often each has jumped by a turn."""
 
@@ -42,29 +42,29 @@ class Turns:
         self.low, self.high = self.carried + np.inf, self.carried - np.inf
 
     @classmethod
-    def of(cls, layout: Layout) -> "Turns":
+    def of(cls, layout: LogLayout) -> "AngleUnwrapper":
         """For the positions of a layout, in rows without time."""
         angles = [k for k, column in enumerate(layout.q) if column.unit == "rad"]
         return cls(np.array(angles, np.intp))
 
     def __call__(self, rows: Numbers, begins: NDArray[np.bool_]) -> None:
-        """Changes the angles of rows (N x k), of which some (N) begin a stretch and follow on
+        """Changes the angles of rows (N x k), of which some (N) begin a segment and follow on
         nothing."""
         if not len(rows) or not len(self.columns):
             return
         angles = rows[:, self.columns]
         last = angles[0] if self.last is None else self.last
         jumps = np.diff(angles, axis=0, prepend=last[None])
-        turns = np.round(jumps / TURN)
-        turns[(np.abs(jumps - turns * TURN) > MOST) | begins[:, None]] = 0.0
-        turns[self._apart(angles) > WIDEST] = 0.0
+        turns = np.round(jumps / FULL_TURN)
+        turns[(np.abs(jumps - turns * FULL_TURN) > MAX_MOTION_AT_TURN) | begins[:, None]] = 0.0
+        turns[self._apart(angles) > MAX_RANGE_OF_WRAPPED_ANGLE] = 0.0
         self.counts += (turns != 0).sum(axis=0)
         taken = self.carried - np.cumsum(turns, axis=0)
         first = np.maximum.accumulate(np.where(begins, np.arange(len(rows)), -1))
         taken -= np.where(first[:, None] < 0, 0.0, taken[first])
         self.last, self.carried = angles[-1].copy(), taken[-1].copy()
         if taken.any():
-            rows[:, self.columns] = angles + TURN * taken
+            rows[:, self.columns] = angles + FULL_TURN * taken
 
     def _apart(self, angles: Numbers) -> Numbers:
         """How far the angles have been apart until each row (N x k)."""
@@ -74,31 +74,31 @@ class Turns:
         return np.asarray((high - low)[1:])
 
 
-SAME: Final = "with the same time as the row before"
-AGAIN: Final = "identical to the row before"
-BACK: Final = 10.0
+REPEATED_TIME: Final = "with the same time as the row before"
+REPEATED_ROW: Final = "identical to the row before"
+RESTART_STEPS: Final = 10.0
 """Usual steps by which time must run back for a recorder to have begun anew."""
-PROBE: Final = 1 << 16
+FIRST_ROWS: Final = 1 << 16
 """Usable rows from the beginning by which noise and bandwidth are judged."""
 
 
 @dataclass(frozen=True)
-class Usable:
+class UsableRows:
     """Rows that can be used: time (N), columns of the layout but time (N x k), and which rows (N)
-    begin a stretch."""
+    begin a segment."""
 
     t: Numbers
     rows: Numbers
-    begins: NDArray[np.bool_]
+    starts_segment: NDArray[np.bool_]
 
     @classmethod
-    def first(cls, parts: Iterable["Usable"]) -> "Usable":
+    def first(cls, parts: Iterable["UsableRows"]) -> "UsableRows":
         """The rows of the first consecutive parts, PROBE or somewhat more."""
-        taken, count = list[Usable](), 0
+        taken, count = list[UsableRows](), 0
         for part in parts:
             taken.append(part)
             count += len(part.t)
-            if count >= PROBE:
+            if count >= FIRST_ROWS:
                 break
         if not taken:
             return cls(np.zeros(0), np.zeros((0, 1)), np.zeros(0, np.bool_))
@@ -107,41 +107,45 @@ class Usable:
 
     @property
     def longest(self) -> tuple[int, int]:
-        """First row and that after the last of the longest stretch."""
-        starts = sorted({0, *np.flatnonzero(self.begins).tolist(), len(self.t)})
+        """First row and that after the last of the longest segment."""
+        starts = sorted({0, *np.flatnonzero(self.starts_segment).tolist(), len(self.t)})
         return max(pairwise(starts), key=lambda ab: ab[1] - ab[0], default=(0, 0))
 
 
 @dataclass
-class Rows:
+class UsableRowReader:
     """The usable rows of a log, read again at each call of `usable`; `gap` (s) is a longer step
-    than a stretch may have. `reasons` counts the rows that are left out, by why; `place` has where
-    the first of each is."""
+    than a segment may have. `reasons` counts the rows that are left out, by why; `places` has
+    where the first of each is."""
 
     log: Log
-    layout: Layout
-    clock: Clock
+    layout: LogLayout
+    clock: SampleClock
     gap: float
     reasons: Counter[str] = field(default_factory=Counter)
     places: dict[str, int] = field(default_factory=dict)
-    turned: dict[str, int] = field(default_factory=dict)
+    unwrap_counts: dict[str, int] = field(default_factory=dict)
     """How often the angles of each column jump by a turn, where they do."""
     last: float = -np.inf
     seen: int = 0
 
-    def usable(self) -> Iterator[Usable]:
+    def usable(self) -> Iterator[UsableRows]:
         """Pieces of the log from its first row to its last. Raises LogError."""
         self.reasons.clear()
         self.last, self.seen = -np.inf, 0
-        ticks = Ticks(self.clock.polled) if self.clock.polled else None
-        turns, factors, places = Turns.of(self.layout), self.layout.factors, self.layout.places
+        ticks = TimestampCorrection(self.clock.polled) if self.clock.polled else None
+        turns, factors, places = (
+            AngleUnwrapper.of(self.layout),
+            self.layout.factors,
+            self.layout.places,
+        )
         timed, moving = bool(self.layout.time), self._moving
         needed = slice(moving + timed)
         for raw in self.log.chunks(self.layout.names):
             rows = raw[:, places] * factors
-            finite = np.abs(rows) <= LARGEST
+            finite = np.abs(rows) <= MAX_VALUE
             complete = np.asarray(finite[:, needed].all(axis=1))
-            self._leave(~complete, _reason(rows[:, needed]))
+            self._leave(~complete, _reason_of_invalid(rows[:, needed]))
             t = rows[:, 0].copy() if timed and not self.clock.even else self._even(len(rows))
             rows = rows[:, timed:]
             if ticks:
@@ -149,12 +153,12 @@ class Rows:
             rows[:, moving:][~finite[:, timed + moving :]] = np.nan
             kept, begins = self._timed(np.where(complete, t, np.nan))
             self.seen += len(raw)
-            used = Usable(t[kept], rows[kept], begins[kept])
-            turns(used.rows, used.begins)
+            used = UsableRows(t[kept], rows[kept], begins[kept])
+            turns(used.rows, used.starts_segment)
             yield used
         names = [self.layout.all[bool(self.layout.time) + k].name for k in turns.columns]
         counts = zip(names, turns.counts.tolist(), strict=True)
-        self.turned = {name: count for name, count in counts if count}
+        self.unwrap_counts = {name: count for name, count in counts if count}
 
     @property
     def _moving(self) -> int:
@@ -179,12 +183,12 @@ class Rows:
 
     def _timed(self, t: Numbers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which rows come later than all before them since the recorder began, and which of these
-        begin a stretch."""
+        begin a segment."""
         kept, begins = np.zeros(len(t), np.bool_), np.zeros(len(t), np.bool_)
         timed = np.flatnonzero(~np.isnan(t))
         times = t[timed]
         before = np.concatenate([[self.last], times[:-1]])
-        anew = np.flatnonzero(times < before - BACK * self.clock.step)
+        anew = np.flatnonzero(times < before - RESTART_STEPS * self.clock.step)
         for a, b in zip([0, *anew], [*anew, len(times)], strict=True):
             start = -np.inf if a in anew else self.last
             highest = np.maximum.accumulate(np.concatenate([[start], times[a:b]]))
@@ -195,7 +199,7 @@ class Rows:
             repeated, earlier = steps == 0, steps < 0
             late = np.zeros((2, len(t)), np.bool_)
             late[0, timed[a:b]], late[1, timed[a:b]] = repeated, earlier
-            self._leave(late[0], AGAIN if self.clock.polled else SAME)
+            self._leave(late[0], REPEATED_ROW if self.clock.polled else REPEATED_TIME)
             self._leave(late[1], "with an earlier time than the row before")
             self.last = float(highest[-1])
         return kept, begins
@@ -206,8 +210,8 @@ def rows_in_words(count: int, reason: str) -> str:
     return f"{count} row{'s' * (count != 1)} {reason}"
 
 
-def _reason(rows: Numbers) -> str:
-    bad = rows[~(np.abs(rows) <= LARGEST)]
+def _reason_of_invalid(rows: Numbers) -> str:
+    bad = rows[~(np.abs(rows) <= MAX_VALUE)]
     if len(bad) and np.isfinite(bad[0]):
         return f"with values that are too large to be measurements, such as {bad[0]:g}"
     return "with entries that are empty, infinite or not numbers"
@@ -216,36 +220,36 @@ def _reason(rows: Numbers) -> str:
 # -- survey ----------------------------------------------------------------------------------------
 
 
-EVEN: Final = 1.5e-3
+STEP_TOLERANCE: Final = 1.5e-3
 """How far the steps of even sampling may be from the usual one, as a part of it; time stamps are
 rounded."""
-TOP: Final = 0.02
+EXTREME_BAND: Final = 0.02
 """The part of a channel's range below its extreme that a saturated one hardly visits."""
-STUCK: Final = 10
+MIN_SATURATED_ROWS: Final = 10
 """Moving rows at exactly the extreme that saturation takes at least,"""
-STUCK_PART: Final = 1e-3
+MIN_SATURATED_FRACTION: Final = 1e-3
 """and as a part of all."""
-SELDOM: Final = 2.0
+MIN_EXTREME_RATIO: Final = 2.0
 """How many times as often the extreme must be met as all that is within TOP of it."""
 
 
 @dataclass(frozen=True)
-class Survey:
+class LogSurvey:
     """The survey of a log: `rows` have been read, `usable` of them can be used, `left_out` counts
-    the others by reason and `places` has the first of each. `stretches` are ranges of usable rows
+    the others by reason and `places` has the first of each. `segments` are ranges of usable rows
     without gaps; `steps` are the least, 5 %, median, 95 % and largest step of time within them (s),
     `gaps` the steps between them, longest first. `low` and `high` (k) are the ranges of the
     layout's columns but time, `ceilings` and `floors` (c) where measured channels are saturated
-    (infinite where they are not), `stuck` (c) how many rows that concerns, `missing` (c) how many
-    rows have no number. `turned` counts how often the angles of a column jump by a turn. `probe`
-    are rows from the beginning."""
+    (infinite where they are not), `saturated_rows` (c) how many rows that concerns, `missing` (c)
+    how many rows have no number. `unwrap_counts` counts how often the angles of a column jump by a
+    turn. `first_rows` are rows from the beginning."""
 
-    clock: Clock
+    clock: SampleClock
     rows: int
     usable: int
     left_out: Mapping[str, int]
     places: Mapping[str, int]
-    stretches: tuple[Range, ...]
+    segments: tuple[RowRange, ...]
     first: float
     last: float
     steps: tuple[float, float, float, float, float]
@@ -254,16 +258,16 @@ class Survey:
     high: Numbers
     ceilings: Numbers
     floors: Numbers
-    stuck: NDArray[np.int64]
+    saturated_rows: NDArray[np.int64]
     missing: NDArray[np.int64]
-    turned: Mapping[str, int]
-    probe: Usable
+    unwrap_counts: Mapping[str, int]
+    first_rows: UsableRows
 
     @property
     def even(self) -> bool:
-        """Whether all steps within stretches are the usual one but for rounding of stamps."""
+        """Whether all steps within segments are the usual one but for rounding of stamps."""
         step = self.clock.step
-        return max(self.steps[4] - step, step - self.steps[0]) <= EVEN * step
+        return max(self.steps[4] - step, step - self.steps[0]) <= STEP_TOLERANCE * step
 
     @property
     def constant(self) -> NDArray[np.bool_]:
@@ -272,7 +276,7 @@ class Survey:
 
 
 @dataclass
-class _Seen:
+class _SurveyAccumulator:
     """The part of a log seen so far: `extremes` (2 x c) are the largest measurements and the
     largest opposites of measurements, `exact` (2 x c) how many moving rows have exactly these."""
 
@@ -290,9 +294,9 @@ class _Seen:
     last: float = np.nan
     extremes: Numbers = field(default_factory=lambda: np.full((2, 1), -np.inf))
     exact: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
-    probe: list[Usable] = field(default_factory=list)
+    first_rows: list[UsableRows] = field(default_factory=list)
 
-    def add(self, part: Usable) -> None:
+    def add(self, part: UsableRows) -> None:
         """Takes usable rows into account."""
         if not len(part.t):
             return
@@ -307,19 +311,19 @@ class _Seen:
         found = ((both == self.extremes[:, None]) & moving[:, None]).sum(axis=1)
         self.exact = np.where(self.extremes > before, 0, self.exact) + found
         self._time(part)
-        if self.usable < PROBE:
-            self.probe.append(part)
+        if self.usable < FIRST_ROWS:
+            self.first_rows.append(part)
         self.usable += len(part.t)
 
-    def _time(self, part: Usable) -> None:
-        begins = part.begins.copy()
+    def _time(self, part: UsableRows) -> None:
+        begins = part.starts_segment.copy()
         if not self.usable:
             begins[0], self.first = True, float(part.t[0])
         steps = np.diff(part.t, prepend=self.last)
         inner = steps[~begins & ~np.isnan(steps)]
         self.shortest = min(self.shortest, float(inner.min(initial=np.inf)))
         self.longest = max(self.longest, float(inner.max(initial=0.0)))
-        if self.usable < PROBE:
+        if self.usable < FIRST_ROWS:
             self.steps.append(inner)
         for k in np.flatnonzero(begins).tolist():
             self.starts.append(self.usable + k)
@@ -327,22 +331,22 @@ class _Seen:
         self.last = float(part.t[-1])
 
 
-def survey(rows: Rows, look: Callable[[int, Numbers], None]) -> Survey:
+def survey_log(rows: UsableRowReader, look: Callable[[int, Numbers], None]) -> LogSurvey:
     """Reads a whole log once; `look` sees the number of the first and all columns of
     usable rows. Raises LogError."""
     layout = rows.layout
     columns, measured = len(layout.all) - bool(layout.time), len(layout.measured)
-    seen = _Seen(columns, measured, len(layout.q), ColumnStatistics.of(columns))
+    seen = _SurveyAccumulator(columns, measured, len(layout.q), ColumnStatistics.of(columns))
     for part in rows.usable():
         look(seen.usable, part.rows)
         seen.add(part)
-    probe = Usable(*(x[:PROBE] for x in vars(Usable.first(seen.probe)).values()))
+    probe = UsableRows(*(x[:FIRST_ROWS] for x in vars(UsableRows.first(seen.first_rows)).values()))
     steps = np.concatenate(seen.steps) if seen.steps else np.zeros(0)
     spread = np.quantile(steps, (0.05, 0.5, 0.95)) if len(steps) else np.full(3, rows.clock.step)
     least, most = (seen.shortest, seen.longest) if seen.longest else (rows.clock.step,) * 2
     (low, high), of_measured = seen.statistics.ends, slice(columns - measured, None)
     ceilings, floors, stuck = _saturated(rows, seen, probe, low[of_measured], high[of_measured])
-    return Survey(
+    return LogSurvey(
         rows.clock,
         rows.seen,
         seen.usable,
@@ -359,29 +363,29 @@ def survey(rows: Rows, look: Callable[[int, Numbers], None]) -> Survey:
         floors,
         stuck,
         seen.usable - np.atleast_1d(seen.statistics.count)[of_measured],
-        dict(rows.turned),
+        dict(rows.unwrap_counts),
         probe,
     )
 
 
 def _saturated(
-    rows: Rows, seen: _Seen, probe: Usable, low: Numbers, high: Numbers
+    rows: UsableRowReader, seen: _SurveyAccumulator, probe: UsableRows, low: Numbers, high: Numbers
 ) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
     """Where measured channels are saturated, above and below, and how many rows that concerns. The
     log is read again only where many rows have exactly the extreme."""
-    c, enough = seen.measured, max(STUCK, STUCK_PART * seen.usable)
+    c, enough = seen.measured, max(MIN_SATURATED_ROWS, MIN_SATURATED_FRACTION * seen.usable)
     suspect = (seen.exact >= enough) & np.tile(low < high, (2, 1))
     near, at = np.zeros((2, c), np.int64), np.zeros((2, c), np.int64)
     if suspect.any():
         for part in rows.usable():
-            measured, margin = part.rows[:, seen.columns - c :], TOP * (high - low)
+            measured, margin = part.rows[:, seen.columns - c :], EXTREME_BAND * (high - low)
             at += [(measured == high).sum(0), (measured == low).sum(0)]
             near += [(measured >= high - margin).sum(0), (measured <= low + margin).sum(0)]
-    suspect &= at >= SELDOM * (near - at)
+    suspect &= at >= MIN_EXTREME_RATIO * (near - at)
     measured = probe.rows[:, seen.columns - c :]
     for k in np.flatnonzero(suspect.any(axis=0)).tolist():
         values = np.unique(measured[~np.isnan(measured[:, k]), k])
-        coarse = len(values) > 2 and np.diff(values).min() > TOP * (high[k] - low[k])
+        coarse = len(values) > 2 and np.diff(values).min() > EXTREME_BAND * (high[k] - low[k])
         suspect[:, k] &= not coarse  # its next value is no nearer to the extreme
     ceilings = np.where(suspect[0], high, np.inf)
     return ceilings, np.where(suspect[1], low, -np.inf), (at * suspect).sum(0)

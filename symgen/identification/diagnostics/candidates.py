@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.identification.data.dataset import Reading
+from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.log_options import UNITS
 from symgen.identification.diagnostics.diagnostic_fit import (
     DiagnosticModel,
@@ -59,7 +59,7 @@ class DiagnosticContext:
 
     @classmethod
     def of(
-        cls, model: DiagnosticModel, picked: PickedRows, reading: Reading, problem: Problem
+        cls, model: DiagnosticModel, picked: PickedRows, reading: LogDataset, problem: Problem
     ) -> "DiagnosticContext":
         """The rows of a log as they are, without outliers."""
         trial, layout = picked.trial(), reading.layout

@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from symgen.identification.data.dataset import Reading, reading
-from symgen.identification.data.differentiation import Derivation
+from symgen.identification.data.dataset import LogDataset, open_dataset
+from symgen.identification.data.differentiation import DerivativeFilter
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
@@ -42,55 +42,65 @@ def tuned(
     loaded: LoadedRobot,
     options: LogOptions,
     held_out: float = 0.0,
-) -> Reading:
+) -> LogDataset:
     """A log looked at for all that a problem needs, with the cutoff that predicts best where none
     is given. Raises LogError."""
-    read = reading(log, sought.wanted, loaded.model, options, held_out)
+    read = open_dataset(log, sought.wanted, loaded.model, options, held_out)
     lower = None if options.cutoff else lower_cutoff(read, sought)
-    if lower is None or read.derivation is None:
+    if lower is None or read.derivative_filter is None:
         return read
     lowered = replace(options, cutoff=lower)
-    reread = reading(read.log, sought.wanted, loaded.model, lowered, held_out)
+    reread = open_dataset(read.log, sought.wanted, loaded.model, lowered, held_out)
     text = (
         f"{shown(read.log.file)}: note: the cut-off frequency of derivatives is {lower:.3g} Hz "
-        f"instead of {read.derivation.cutoff:.3g} Hz because that predicts the forces better; use "
+        f"instead of {read.derivative_filter.cutoff:.3g} Hz because that predicts the forces "
+        "better; use "
         "--cutoff to set it"
     )
-    return replace(reread, remarks=(text,))
+    return replace(reread, more_notes=(text,))
 
 
-def lower_cutoff(reading: Reading, sought: Problem) -> float | None:
+def lower_cutoff(reading: LogDataset, sought: Problem) -> float | None:
     """The cutoff (Hz) below that of the reading which predicts best; None where none is better, or
     there are no derivatives or no forces at single samples."""
-    first, kernel = reading.derivation, sought.equations(None).joint_kernel
+    first, kernel = reading.derivative_filter, sought.equations(None).joint_kernel
     if first is None or kernel is None:
         return None
     tried = [first]
     while tried[-1].cutoff / RATIO > LOWEST:
-        derivation = Derivation.of_cutoff(tried[-1].cutoff / RATIO, first.step, first.even)
-        tried.append(derivation)
-    blocks = rows_of_blocks(reading, tried[-1].half)
-    errors = [_error(blocks, reading, derivation, kernel, tried[-1].half) for derivation in tried]
+        derivative_filter = DerivativeFilter.of_cutoff(
+            tried[-1].cutoff / RATIO, first.step, first.even
+        )
+        tried.append(derivative_filter)
+    blocks = rows_of_blocks(reading, tried[-1].half_width)
+    errors = [
+        _error(blocks, reading, derivative_filter, kernel, tried[-1].half_width)
+        for derivative_filter in tried
+    ]
     best = int(np.argmin(errors))
     return tried[best].cutoff if errors[best] < errors[0] + np.log(1 - GAIN) else None
 
 
-def rows_of_blocks(reading: Reading, half: int) -> list[Numbers]:
-    """Rows of some blocks, evenly over those for the estimate, with `half` more on both sides."""
-    ranges = replace(reading.plan, half=half).training
+def rows_of_blocks(reading: LogDataset, half: int) -> list[Numbers]:
+    """Rows of some blocks, evenly over those for the estimate, with `half_width` more on both
+    sides."""
+    ranges = replace(reading.plan, half_width=half).training
     return [rows for _, rows in reading.pieces(ranges[:: max(-(-len(ranges) // BLOCKS), 1)])]
 
 
 def _error(
     blocks: Sequence[Numbers],
-    reading: Reading,
-    derivation: Derivation,
+    reading: LogDataset,
+    derivative_filter: DerivativeFilter,
     kernel: Kernel,
     half: int,
 ) -> float:
     """The mean over channels of the log of the part of the squares that predictions of each fold
     from the others are off by; infinite where there are no rows."""
-    read, lost = replace(reading, derivation=derivation), half - derivation.half
+    read, lost = (
+        replace(reading, derivative_filter=derivative_filter),
+        half - derivative_filter.half_width,
+    )
     samples = [read.samples(rows) for rows in blocks]
     inner: list[Samples] = [s.part(slice(lost, len(s) - lost)) for s in samples]
     if not sum(map(len, inner)):

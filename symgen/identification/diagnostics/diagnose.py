@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from symgen.advice import use_prior
-from symgen.identification.data.dataset import Reading
+from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.log_file import LogError
-from symgen.identification.data.unit_checks import Slopes
+from symgen.identification.data.unit_checks import VelocityRegression
 from symgen.identification.diagnostics.candidates import (
     Candidate,
     DiagnosticContext,
@@ -41,23 +40,21 @@ from symgen.jobs.job import Job
 from symgen.text import quoted, shown
 
 
-def _order(slopes: Slopes, limits: Thresholds) -> list[int]:
-    """The column of velocities of each position."""
-    sure = np.abs(slopes.correlation)
-    n = len(sure)
-    order: list[int] = linear_sum_assignment(-sure)[1].tolist()
-    clear = all(
-        sure[k, order[k]] > limits.consistent and sure[k, k] < limits.inconsistent
-        for k in range(n)
-        if order[k] != k
-    )
-    return order if clear else list(range(n))
+def _velocity_order(regression: VelocityRegression, limits: Thresholds) -> list[int]:
+    """The column of velocities of each position: that of another joint if the position clearly
+    correlates with it and not with its own, and if every column is taken once."""
+    correlation = np.abs(regression.correlation)
+    own = np.arange(len(correlation))
+    best = correlation.argmax(axis=1) if len(own) else own
+    is_clear = correlation[own, best] > limits.consistent
+    order = np.where(is_clear & (np.diag(correlation) < limits.inconsistent), best, own)
+    return (order if len({*order.tolist()}) == len(own) else own).tolist()
 
 
-def _slopes(context: DiagnosticContext) -> tuple[Slopes, list[int]]:
+def _slopes(context: DiagnosticContext) -> tuple[VelocityRegression, list[int]]:
     """The slopes with the velocities in the order of the positions, and that order."""
-    slopes = Slopes.of([(s.t, s.q, s.qd) for s in context.picked.samples])
-    order = _order(slopes, context.thresholds)
+    slopes = VelocityRegression.of([(s.t, s.q, s.qd) for s in context.picked.samples])
+    order = _velocity_order(slopes, context.thresholds)
     return slopes.reordered(order), order
 
 
@@ -177,25 +174,25 @@ class Diagnosis:
 
 
 def diagnosed(
-    reading: Reading,
+    reading: LogDataset,
     sought: Problem,
     job: Job,
     full: bool,
     loaded_bodies: tuple[int, ...] = (),
     limits: Thresholds = DEFAULT,
-) -> Reading:
-    """A log with what is probably wrong with it as `doubts`, if its channels are joint forces.
+) -> LogDataset:
+    """A log with what is probably wrong with it as `warnings`, if its channels are joint forces.
 
     The prior says nothing about `loaded_bodies`, which carry an unknown payload. Raises LogError
     for a joint that never moves, unless a prior determines it (`full`)."""
-    if sought.wanted.plain and not full:
+    if sought.wanted.velocities_are_rates and not full:
         _check_moving(reading)
     kernel = sought.equations(None).joint_kernel
     if sought.joints is None or kernel is None:
         return reading
     model = DiagnosticModel(kernel, sought.mapping, lambda: gravity_kernel(job), limits)
     picked = PickedRows(chosen(reading), limits.rows)
-    if not picked.samples or not sought.wanted.plain:
+    if not picked.samples or not sought.wanted.velocities_are_rates:
         return reading
     context = DiagnosticContext.of(model, picked, reading, sought)
     if np.abs(context.trial.qd).max() < limits.least_rate:
@@ -210,7 +207,7 @@ def diagnosed(
     survey = replace(reading.survey, ceilings=ceilings, floors=floors)
     file = shown(reading.log.file)
     doubts = tuple(f"{file}: warning: {text}" for text in found.findings)
-    return replace(reading, doubts=doubts, survey=survey)
+    return replace(reading, warnings=doubts, survey=survey)
 
 
 def diagnosis(context: DiagnosticContext) -> Diagnosis:
@@ -325,7 +322,7 @@ def _unlike(context: DiagnosticContext) -> Iterator[str]:
         )
 
 
-def _check_moving(reading: Reading) -> None:
+def _check_moving(reading: LogDataset) -> None:
     constant = reading.survey.constant[: len(reading.layout.q)]
     if constant.any() and not constant.all():
         k = int(np.argmax(constant))

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.data.dataset import Reading
+from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.equations import Kernel
 from symgen.identification.model.estimate import BaseMapping
@@ -108,7 +108,7 @@ REWEIGHTED: Final = 5
 """Iterations that find the weights of channels."""
 
 
-def chosen(reading: Reading) -> tuple[Samples, ...]:
+def chosen(reading: LogDataset) -> tuple[Samples, ...]:
     """Some blocks of a log's samples, evenly spaced."""
     count = len(reading.plan.training) + len(reading.plan.validation)
     return tuple(reading.blocks(every=max(-(-count // BLOCKS), 1)))

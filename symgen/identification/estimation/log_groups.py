@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.identification.data.dataset import Reading, reading
+from symgen.identification.data.dataset import LogDataset, open_dataset
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.diagnostics.diagnose import diagnosed
 from symgen.identification.estimation.log_reducer import BATCHES, LogReducer
@@ -210,7 +210,7 @@ class Fleet:
 class FirstLook:
     """What the first look at a log found: how it is read, and the rates of its joints."""
 
-    reading: Reading
+    reading: LogDataset
     rates: Rates | None
 
 
@@ -263,12 +263,12 @@ def first_looks(task: tuple[Fleet, Sequence[LogSource]]) -> list[FirstLook]:
 def _first_look(fleet: Fleet, log: LogSource, thoroughly: bool) -> FirstLook:
     """The first look at a log, which may diagnose it."""
     settings, sought = fleet.settings, fleet.sought
-    read = reading(log, sought.wanted, fleet.loaded.model, settings, settings.held_out)
+    read = open_dataset(log, sought.wanted, fleet.loaded.model, settings, settings.held_out)
     if thoroughly:
         read = diagnosed(read, sought, fleet.job, settings.full, fleet.loaded_bodies)
     once = LogReducer(read, settings, lambda step: None)
     rates = once.rates(sought.joints) if sought.joints else None
-    return FirstLook(read if fleet.count <= KEPT else read.lean, rates)
+    return FirstLook(read if fleet.count <= KEPT else read.uncached, rates)
 
 
 GroupTask = tuple[Fleet, Sequence[FirstLook], Equations, Equations, Sequence[OwnColumns]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import Final
 
-from symgen.identification.data.dataset import Reading
+from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.samples import PreslidingStates, Samples
 from symgen.identification.estimation.iterative import FactoredEquations
@@ -69,7 +69,7 @@ class LogReducer:
     """Reduces the samples of a log, pass by pass. Samples stay in memory between passes if there
     are few enough; `last` keeps the last blocks."""
 
-    reading: Reading
+    reading: LogDataset
     settings: Settings
     progress: Progress
     last: deque[Samples] = field(default_factory=lambda: deque(maxlen=SHOWN))
@@ -110,8 +110,8 @@ class LogReducer:
         one side, whose mean lets half of the power at the cutoff pass, as the window does."""
         plan = self.reading.plan
         unknowns = max(map(len, equations.supports))
-        rows = sum(b - a - 2 * plan.half for a, b in plan.training)
-        return max(1, min(plan.half // 2, rows // (ENOUGH * unknowns)))
+        rows = sum(b - a - 2 * plan.half_width for a, b in plan.training)
+        return max(1, min(plan.half_width // 2, rows // (ENOUGH * unknowns)))
 
     def blocks(self, stage: str) -> Iterator[Samples]:
         """The samples of all blocks, in a new pass; the last blocks are kept. Raises LogError."""
@@ -140,8 +140,8 @@ class LogReducer:
 
     def rates(self, joints: Joints) -> Rates:
         """How fast and how far the joints move."""
-        derivation = self.reading.derivation
-        margin = derivation.half if derivation else 0
+        derivative_filter = self.reading.derivative_filter
+        margin = derivative_filter.half_width if derivative_filter else 0
         return surveyed(
             joints, self.blocks("finding the joint velocities"), margin, self.settings.slowest
         )

@@ -7,8 +7,8 @@ import numpy as np
 
 from symgen.advice import use_prior
 from symgen.errors import SymgenError
-from symgen.identification.data.dataset import Reading
-from symgen.identification.data.differentiation import ORDER, Derivation
+from symgen.identification.data.dataset import LogDataset
+from symgen.identification.data.differentiation import ORDER, DerivativeFilter
 from symgen.identification.diagnostics.cutoffs import rows_of_blocks
 from symgen.identification.estimation.iterative import FittedSystem
 from symgen.identification.estimation.priors import Prior, with_neutral_prior
@@ -155,7 +155,7 @@ WIDER: Final = 1.5
 """A window by that of the fit."""
 
 
-def window_bias(reading: Reading, fit: FittedSystem, count: int) -> Numbers | None:
+def window_bias(reading: LogDataset, fit: FittedSystem, count: int) -> Numbers | None:
     """The errors of the values (p) by the windows of derivatives, beside noise, from some blocks
     evenly over the log; `count` equations are one of the fit. None where there are no windows.
 
@@ -164,14 +164,17 @@ def window_bias(reading: Reading, fit: FittedSystem, count: int) -> Numbers | No
     not become less with more rows. A wider window shows how large they are (Richardson 1911): with
     regressors Y of the windows and Y' of windows r times as wide, Y is off by (Y' - Y) / (r⁴ - 1),
     and least squares by -(YᵀWY)⁻¹ YᵀW (Y' - Y) β / (r⁴ - 1)."""
-    narrow = reading.derivation
+    narrow = reading.derivative_filter
     if narrow is None:
         return None
-    wide = Derivation.of_cutoff(narrow.cutoff / WIDER, narrow.step, narrow.even)
+    wide = DerivativeFilter.of_cutoff(narrow.cutoff / WIDER, narrow.step, narrow.even)
     solution, rows = fit.solution, 0
     right = np.zeros(len(solution.values))
-    for block in rows_of_blocks(reading, wide.half):
-        pairs = [_equations(reading, fit, derivation, block, wide) for derivation in (narrow, wide)]
+    for block in rows_of_blocks(reading, wide.half_width):
+        pairs = [
+            _equations(reading, fit, derivative_filter, block, wide)
+            for derivative_filter in (narrow, wide)
+        ]
         used = pairs[0].used & pairs[1].used
         near, far = (replace(linear, used=used).means(count) for linear in pairs)
         off = (far.regressor - near.regressor) @ solution.values
@@ -181,18 +184,27 @@ def window_bias(reading: Reading, fit: FittedSystem, count: int) -> Numbers | No
     if not rows:
         return None
     total = sum(fit.rows.rows(j) for j in fit.rows.channels)
-    right *= total / rows / solution.inflation / ((wide.reach / narrow.reach) ** ORDER - 1)
+    right *= (
+        total
+        / rows
+        / solution.inflation
+        / ((wide.half_duration / narrow.half_duration) ** ORDER - 1)
+    )
     half = np.linalg.solve(solution.factor.T, right)
     return np.asarray(-np.linalg.solve(solution.factor, half))
 
 
 def _equations(
-    reading: Reading, fit: FittedSystem, derivation: Derivation, block: Numbers, wide: Derivation
+    reading: LogDataset,
+    fit: FittedSystem,
+    derivative_filter: DerivativeFilter,
+    block: Numbers,
+    wide: DerivativeFilter,
 ) -> LinearEquations:
     """The equations of a block with some windows, at the rows that the widest ones leave."""
     samples, lost = (
-        replace(reading, derivation=derivation).samples(block),
-        wide.half - derivation.half,
+        replace(reading, derivative_filter=derivative_filter).samples(block),
+        wide.half_width - derivative_filter.half_width,
     )
     inner = samples.part(slice(lost, len(samples) - lost))
     return fit.equations.equations(inner)

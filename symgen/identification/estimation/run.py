@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from symgen.advice import use_prior
-from symgen.identification.data.dataset import Reading
+from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.log_file import LogError
-from symgen.identification.data.open_log import LogSource, logs_of
+from symgen.identification.data.open_log import LogSource, resolve_logs
 from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.cutoffs import tuned
 from symgen.identification.diagnostics.diagnose import diagnosed
@@ -59,7 +59,7 @@ class Identified:
 
     estimate: Estimate
     settings: Settings
-    reading: Reading
+    reading: LogDataset
     equations: Equations
     system: TriangularSystem
     last: tuple[Samples, ...]
@@ -117,7 +117,7 @@ def solved(
 ) -> Identified:
     """The same of a problem whose regressors are made."""
     progress("reading the log")
-    logs, robots = logs_of(log, robots)
+    logs, robots = resolve_logs(log, robots)
     read = tuned(logs[0], sought, loaded, settings, settings.held_out)
     if len(logs) == 1:
         _check_length(read, sought)
@@ -126,14 +126,16 @@ def solved(
         rates = source.rates(sought.joints) if sought.joints else None
         return _fitted(loaded, sought, settings, read, source, rates)[0]
     some = [read, *(tuned(x, sought, loaded, settings, settings.held_out) for x in logs[1:SEEN])]
-    cutoff = max((x.derivation.cutoff for x in some if x.derivation), default=settings.cutoff)
+    cutoff = max(
+        (x.derivative_filter.cutoff for x in some if x.derivative_filter), default=settings.cutoff
+    )
     same = replace(settings, cutoff=cutoff)
-    if read.derivation and read.derivation.cutoff != cutoff:
+    if read.derivative_filter and read.derivative_filter.cutoff != cutoff:
         read = tuned(logs[0], sought, loaded, same, settings.held_out)
     fleet = Fleet(job, loaded, sought, same, loaded_bodies, len(logs))
     with engine(workers) as used:
         together = LogsReducer.of(fleet, logs, used, progress, robots)
-        read = replace(read, doubts=together.doubts)
+        read = replace(read, warnings=together.warnings)
         count, rates = len({*robots}), together.rates
         found, own = _fitted(loaded, sought, settings, read, together, rates, count)
         drives, values = found.equations.drives, found.estimate.values
@@ -157,7 +159,7 @@ def _fitted(
     loaded: LoadedRobot,
     sought: Problem,
     settings: Settings,
-    read: Reading,
+    read: LogDataset,
     source: LogReducer | LogsReducer,
     rates: Rates | None,
     robots: int = 1,
@@ -231,13 +233,15 @@ def _biased(estimated: Estimate, log: str) -> tuple[str, ...]:
     return (f"{shown(log)}: note: {text} {most}; {cure}",)
 
 
-def _check_length(reading: Reading, sought: Problem) -> None:
+def _check_length(reading: LogDataset, sought: Problem) -> None:
     plan, log = reading.plan, reading.log
-    usable = sum(b - a - 2 * plan.half for a, b in plan.training)
+    usable = sum(b - a - 2 * plan.half_width for a, b in plan.training)
     drives = len(sought.joints.names) * len(sought.laws) if sought.joints else 0
     wanted = len(sought.mapping.names) + drives + 1
     if usable < wanted:
-        lost = f" ({2 * plan.half} rows are needed for derivatives)" if plan.half else ""
+        lost = (
+            f" ({2 * plan.half_width} rows are needed for derivatives)" if plan.half_width else ""
+        )
         raise LogError(
             shown(log.file),
             f"the log has too few rows ({log.rows}): {usable} rows are left for the "

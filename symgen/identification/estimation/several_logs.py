@@ -98,9 +98,9 @@ class LogsReducer:
         return cls(fleet, tuple(looks), workers, progress, tuple(robots))
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """What is suspected of the logs, a sentence each; of many the first ones."""
-        found = [doubt for look in self.looks for doubt in look.reading.doubts]
+        found = [doubt for look in self.looks for doubt in look.reading.warnings]
         rest = f"note: {len(found) - DOUBTS} more warnings about the logs are not shown"
         return tuple(found[:DOUBTS]) + (rest,) * (len(found) > DOUBTS)
 

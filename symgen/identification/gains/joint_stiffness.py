@@ -16,8 +16,8 @@ import numpy as np
 
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.column_map import NeededColumns
-from symgen.identification.data.dataset import Reading, reading
-from symgen.identification.data.differentiation import Derivation
+from symgen.identification.data.dataset import LogDataset, open_dataset
+from symgen.identification.data.differentiation import DerivativeFilter
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.diagnostics.diagnostic_fit import SLOW
@@ -74,13 +74,13 @@ def joint_stiffness(
         raise OptionError(f"--torque {torque}: use one of {', '.join(TORQUES)}")
     sensors = [("theta", "position"), *([] if torque == "model" else [("tau", "force")])]
     wanted = NeededColumns.of(loaded.model, sensors, "symgen stiffness")
-    read = reading(log, wanted, loaded.model, options)
+    read = open_dataset(log, wanted, loaded.model, options)
     if torque == "model" and options.delay != "0":
         raise OptionError("--delay: has no effect with --torque model, which reads no torques")
     of_model = job.changed(quantities=("inverse_dynamics",))
     model = kernel(of_model, loaded) if torque == "model" else None
-    derivation = read.filtering(options.cutoff)
-    grams, noise, rows = _reduced(read, derivation, model, TORQUES[torque])
+    derivative_filter = read.filtering(options.cutoff)
+    grams, noise, rows = _reduced(read, derivative_filter, model, TORQUES[torque])
     if rows < 10 * PARTS:
         raise SymgenError(
             f"error: the log has {rows} usable rows; at least {10 * PARTS} are needed for the "
@@ -104,13 +104,16 @@ def joint_stiffness(
 
 
 def _reduced(
-    read: Reading, derivation: Derivation, model: Kernel | None, names: Sequence[str]
+    read: LogDataset,
+    derivative_filter: DerivativeFilter,
+    model: Kernel | None,
+    names: Sequence[str],
 ) -> tuple[Numbers, Numbers, int]:
     """Of parts of the log and of each joint the products (m x n x p + 1 x p + 1) of rows with the
     columns of the unknowns and the torque; the variance of the noise of each deflection; rows."""
     size, rows, n = max(read.plan.samples // PARTS, 1), 0, len(read.layout.q)
     grams, noises = np.zeros((PARTS, n, len(names) + 1, len(names) + 1)), list[Numbers]()
-    for equations, noise in _equations(read, derivation, model, len(names)):
+    for equations, noise in _equations(read, derivative_filter, model, len(names)):
         noises.append(noise)
         for start in range(0, len(equations), min(size, PIECE)):
             part = equations[start : start + min(size, PIECE)].transpose(1, 0, 2)
@@ -120,7 +123,7 @@ def _reduced(
 
 
 def _equations(
-    read: Reading, derivation: Derivation, model: Kernel | None, unknowns: int
+    read: LogDataset, derivative_filter: DerivativeFilter, model: Kernel | None, unknowns: int
 ) -> Iterator[tuple[Numbers, Numbers]]:
     """Rows (N x n x p + 1) of each joint's equation, zeros where it is not used, and the variance
     of the noise of the deflections (n)."""
@@ -128,9 +131,9 @@ def _equations(
     first = 1 + n + len(read.layout.qd) + len(read.layout.qdd)
     for _, rows in read.pieces(read.plan.training):
         t, q, motor = rows[:, 0], rows[:, 1 : 1 + n], rows[:, first : first + n]
-        if len(t) <= 2 * derivation.half:
+        if len(t) <= 2 * derivative_filter.half_width:
             continue
-        filters = derivation.filters(t)
+        filters = derivative_filter.filters(t)
         delta = [filters(motor - q, order) for order in (0, 1)]
         theta = [filters(motor, order) for order in (1, 2)]
         if model:
@@ -144,7 +147,7 @@ def _equations(
         if unknowns > len(SPRING):
             used &= np.abs(theta[0]) >= SLOW * fastest
         rows_of = np.stack([*columns, torque], axis=2)
-        noise = derivation.noise(motor - q, t, 0) ** 2
+        noise = derivative_filter.noise(motor - q, t, 0) ** 2
         yield np.where(used[:, :, None], rows_of, 0.0), noise
 
 

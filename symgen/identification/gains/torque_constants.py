@@ -18,7 +18,7 @@ import numpy as np
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.consistency.payload_estimate import check_link
 from symgen.identification.data.column_map import NeededColumns, force_unit
-from symgen.identification.data.dataset import Progress, Reading, reading
+from symgen.identification.data.dataset import LogDataset, Progress, open_dataset
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
@@ -193,7 +193,7 @@ def gains(
     base, parameters = base_kernel(plain, loaded), len(torque_mapping(model))
     equations = GainEquations(base, standard, parameters, 10 * body, mass)
     wanted = NeededColumns.of(model, [("current", "A")], "symgen gains")
-    read = [reading(log, wanted, model, options) for log in logs]
+    read = [open_dataset(log, wanted, model, options) for log in logs]
     for _ in range(LOAD_ITERATIONS):
         parts = [
             product
@@ -212,7 +212,7 @@ def gains(
 
 
 def _products_of_parts(
-    equations: GainEquations, read: Reading, loaded: bool, progress: Progress
+    equations: GainEquations, read: LogDataset, loaded: bool, progress: Progress
 ) -> Iterator[Numbers]:
     """The products of consecutive parts of a log."""
     name, fastest = shown(PurePath(read.log.file).name), np.zeros(len(read.noise))

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.data.column_map import NeededColumns, Sensed
+from symgen.identification.data.column_map import NeededColumns, SensorColumns
 from symgen.identification.model.drive_columns import DEFAULT_LAWS, DriveUnknowns, Joints
 from symgen.identification.model.equations import Equations, Kernel, kernel
 from symgen.identification.model.estimate import BaseMapping
@@ -203,12 +203,12 @@ COMPONENTS: Final = ("fx", "fy", "fz", "tx", "ty", "tz")
 """Of a wrench: force, then torque about the link's origin, in the link's axes."""
 
 
-def wrenches(joints: Sequence[str]) -> tuple[Sensed, ...]:
+def wrenches(joints: Sequence[str]) -> tuple[SensorColumns, ...]:
     """The measurements of sensors of wrenches: columns ``wrench_fx`` of one, ``wrench_JOINT_fx`` of
     several."""
     units = tuple(unit for _, unit in channels(joints[:1]))
     prefixes = ["wrench"] if len(joints) == 1 else [f"wrench_{joint}" for joint in joints]
-    return tuple(Sensed(prefix, COMPONENTS, units) for prefix in prefixes)
+    return tuple(SensorColumns(prefix, COMPONENTS, units) for prefix in prefixes)
 
 
 def channels(joints: Sequence[str]) -> tuple[tuple[str, str], ...]:

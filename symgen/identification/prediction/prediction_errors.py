@@ -12,8 +12,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from symgen.identification.data.dataset import Reading
-from symgen.identification.data.differentiation import Derivation
+from symgen.identification.data.dataset import LogDataset
+from symgen.identification.data.differentiation import DerivativeFilter
 from symgen.identification.data.samples import ColumnStatistics, Samples
 from symgen.identification.model.drive_columns import (
     DriveColumn,
@@ -184,7 +184,7 @@ class Points:
 class Prediction:
     """The errors of all channels of a log, and points of it."""
 
-    reading: Reading
+    reading: LogDataset
     channels: tuple[ChannelErrors, ...]
     points: Points
     held_out: bool = False
@@ -215,7 +215,7 @@ class _Sums:
 
 
 def predict(
-    reading: Reading,
+    reading: LogDataset,
     predictor: Predictor,
     progress: Callable[[str], None] = lambda step: None,
     held_out: bool = False,
@@ -256,14 +256,14 @@ def points_of(samples: Samples, predictor: Predictor) -> Points:
     return Points(samples.t, samples.qd, linear.measured, predicted, load, linear.used)
 
 
-def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -> None:
+def _add(sums: _Sums, points: Points, samples: Samples, filtering: DerivativeFilter) -> None:
     error, usable = points.measured - points.predicted, samples.usable
     moving = usable.copy()
     if points.rates.shape == error.shape:
         moving &= np.abs(points.rates) > SLOW
     sums.add("all", points.measured, error, usable)
     sums.add("moving", points.measured, error, moving)
-    half = filtering.half
+    half = filtering.half_width
     if len(points.t) <= 2 * half:
         return
     fitted, inner = filtering.filters(points.t), slice(half, len(points.t) - half)

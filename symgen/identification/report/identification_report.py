@@ -261,7 +261,7 @@ def _percent(part: float) -> str:
 
 def _data(identified: Identified) -> dict[str, Any]:
     estimate, mapping = identified.estimate, identified.estimate.mapping
-    derivation, standard = identified.reading.derivation, estimate.standard
+    derivative_filter, standard = identified.reading.derivative_filter, estimate.standard
     errors_of_standard, first = estimate.standard_errors_of_standard, 10 * len(mapping.bodies)
     return {
         "format": 1,
@@ -273,7 +273,7 @@ def _data(identified: Identified) -> dict[str, Any]:
             "step": identified.reading.step,
         },
         "sensor": identified.settings.sensor,
-        "window": 2 * derivation.half + 1 if derivation else None,
+        "window": 2 * derivative_filter.half_width + 1 if derivative_filter else None,
         "condition_number": estimate.condition,
         "scaled_condition_number": estimate.scaled_condition,
         "channels": [asdict(channel) for channel in estimate.channels],
@@ -326,7 +326,7 @@ def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[st
     """One HTML file that needs nothing else. It begins with the `summary` of the verdict, in red if
     the estimate is `refuted`, and the `warnings`."""
     reading = identified.reading
-    texts = [note for note in identified.notes if note not in reading.doubts]
+    texts = [note for note in identified.notes if note not in reading.warnings]
     drawn = {name: base64.b64encode(x).decode() for name, x in pictures(identified).items()}
     return render(
         "html/identify.html.jinja",

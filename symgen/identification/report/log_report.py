@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from symgen import __version__
-from symgen.identification.data.column_map import LogColumn, Map, NeededColumns
-from symgen.identification.data.column_mapping import guessed
-from symgen.identification.data.dataset import Progress, Reading, look
+from symgen.identification.data.column_map import ColumnMap, LogColumn, NeededColumns
+from symgen.identification.data.column_mapping import guess_needed_columns
+from symgen.identification.data.dataset import LogDataset, Progress, dataset_of
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
@@ -63,7 +63,7 @@ class Looked:
     """A log that was looked at: how it is read, its motion, the names of its joints, their units
     and, with a robot, limits."""
 
-    reading: Reading
+    reading: LogDataset
     motion: MotionStatistics
     joints: tuple[str, ...]
     units: tuple[str, ...]
@@ -74,10 +74,14 @@ def looked_at(
     path: str, options: LogOptions, model: RigidBodyModel | None, progress: Progress
 ) -> Looked:
     """Look at a log, without a robot at all joints that it has. Raises LogError, OptionError."""
-    log, map_ = open_log(path), Map.of(options)
-    wanted = guessed(log, map_) if model is None else NeededColumns.of(model, lenient=True)
+    log, map_ = open_log(path), ColumnMap.of(options)
+    wanted = (
+        guess_needed_columns(log, map_)
+        if model is None
+        else NeededColumns.of(model, forces_optional=True)
+    )
     progress("reading the log (stage 1 of 2)")
-    reading = look(log, wanted, model, map_)
+    reading = dataset_of(log, wanted, model, map_)
     motion = MotionStatistics(reading.plan.samples)
     for samples in reading.blocks(
         lambda step: progress(f"analysing the motion (stage 2 of 2): {step}")
@@ -114,7 +118,7 @@ def report(looked: Looked) -> Report:
     return Report([*lines(looked.reading), *([table] if rows else [])], data(looked))
 
 
-def lines(reading: Reading) -> Iterator[str]:
+def lines(reading: LogDataset) -> Iterator[str]:
     """Time and columns in sentences."""
     survey, layout = reading.survey, reading.layout
     yield (
@@ -128,19 +132,22 @@ def lines(reading: Reading) -> Iterator[str]:
         f"({1e3 / middle:.4g} Hz), 90 % of them {low:.4g} to {high:.4g} ms, all {least:.4g} to "
         f"{most:.4g} ms" + (" (even)" if survey.even else " (uneven)")
     )
-    stretches = len(survey.stretches)
+    segments = len(survey.segments)
     gaps = f", the longest is {survey.gaps[0]:.4g} s" if survey.gaps else ""
-    yield f"gaps: {stretches - 1}{gaps}; derivatives: {_derivatives(reading)}"
+    yield f"gaps: {segments - 1}{gaps}; derivatives: {_derivatives(reading)}"
 
 
-def _derivatives(reading: Reading) -> str:
-    if reading.derivation is None:
+def _derivatives(reading: LogDataset) -> str:
+    if reading.derivative_filter is None:
         return "none needed, the log has velocities and accelerations"
-    count, span = 2 * reading.derivation.half + 1, 2e3 * reading.derivation.reach
+    count, span = (
+        2 * reading.derivative_filter.half_width + 1,
+        2e3 * reading.derivative_filter.half_duration,
+    )
     source = "velocities" if reading.layout.qd else "positions"
     return (
         f"polynomials of order 4 over {count} rows of {source} ({span:.4g} ms), cut-off frequency "
-        f"{reading.derivation.cutoff:.3g} Hz (--cutoff)"
+        f"{reading.derivative_filter.cutoff:.3g} Hz (--cutoff)"
     )
 
 
@@ -186,7 +193,7 @@ def _range(limits: Limits | None) -> str:
 def data(looked: Looked) -> dict[str, Any]:
     """Everything that was understood."""
     reading, motion = looked.reading, looked.motion
-    survey, layout, derivation = reading.survey, reading.layout, reading.derivation
+    survey, layout, derivative_filter = reading.survey, reading.layout, reading.derivative_filter
     return {
         "format": 1,
         "generator": f"symgen {__version__}",
@@ -206,7 +213,7 @@ def data(looked: Looked) -> dict[str, Any]:
             "polled": survey.clock.polled is not None,
             "gaps": list(survey.gaps),
         },
-        "window": 2 * derivation.half + 1 if derivation else None,
+        "window": 2 * derivative_filter.half_width + 1 if derivative_filter else None,
         "joints": {joint: _joint(looked, k) for k, joint in enumerate(looked.joints)},
         "notes": list(reading.notes),
     }

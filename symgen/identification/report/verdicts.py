@@ -76,7 +76,7 @@ SUBJECTS: Final = {
 
 def verdicts(identified: Identified) -> tuple[Verdict, ...]:
     """The verdicts against an estimate, those that matter most first."""
-    doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in identified.reading.doubts)
+    doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in identified.reading.warnings)
     forgotten = tuple(_forgotten(identified))
     poor = tuple(_poor(identified, bool(forgotten or doubts)))
     return (*doubts, *forgotten, *poor, *_of_standard(identified))
