@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.simulated_logs import Motion, Recipe, simulated, write
 from symgen.identification.estimation.run import Identified, identify
 from symgen.identification.model.settings import Settings
-from symgen.identification.report.identification_report import drifts, in_order
+from symgen.identification.report.identification_report import by_time, linear_drifts
 from symgen.jobs.job import Job
 
 ROBOT: Final = "robots/scara.urdf"
@@ -107,9 +107,9 @@ def main(count: int = 1000) -> None:
         print("one process", seconds, flush=True)
         broken, of_broken = on_workers(folder, seconds / 4)
         print("two workers, one killed", of_broken, flush=True)
-    logs = in_order(alone.logs)
+    logs = by_time(alone.logs)
     rms = float(np.sqrt(np.mean((np.array([log.offsets for log in logs]) - truth) ** 2)))
-    change, error = drifts(logs)["friction"]
+    change, error = linear_drifts(logs)["friction"]
     mean = 1 + GROWTH / 2
     results = {
         "logs": count,

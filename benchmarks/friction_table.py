@@ -29,7 +29,7 @@ from benchmarks.real_logs import (
     prepared,
     weighted,
 )
-from symgen.identification.diagnostics.cutoffs import tuned
+from symgen.identification.diagnostics.cutoffs import open_with_best_cutoff
 from symgen.identification.estimation.run import solved
 from symgen.identification.prediction.prediction_errors import Predictor, joined, points_of
 
@@ -141,7 +141,9 @@ def of_samples(split: Split, folder: Path, model: Predictor) -> Numbers:
     """The errors of the prediction of every recorded sample, filtered like the forces."""
     _, loaded, sought = prepared(split.trial.robot, (), folder)
     settings = split.trial.settings(held_out=0.0)
-    blocks = tuned(str(folder / split.tried), sought, loaded, settings).blocks(lambda step: None)
+    blocks = open_with_best_cutoff(str(folder / split.tried), sought, loaded, settings).blocks(
+        lambda step: None
+    )
     states = model.equations.drives.presliding if model.equations.drives else None
     assert states is not None
     points = joined([points_of(samples, model) for samples in states.attached(blocks)])

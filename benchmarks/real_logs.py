@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.consistency.nearest_bodies import bodies
+from symgen.identification.consistency.nearest_bodies import nearest_consistent_bodies
 from symgen.identification.data.dataset import open_dataset
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.run import Identified, solved
@@ -142,7 +142,7 @@ def of_bodies(trial: Trial, folder: Path) -> Numbers:
     job, loaded, sought = prepared(trial.robot, trial.couple, folder)
     found = solved(job, loaded, sought, str(folder / trial.fitted), trial.settings())
     rows = sum(map(found.system.rows, found.system.channels))
-    written = bodies(loaded.model, found.estimate, rows)
+    written = nearest_consistent_bodies(loaded.model, found.estimate, rows)
     values = np.concatenate([written.base, written.drives])
     changed = replace(found, estimate=replace(found.estimate, values=values))
     return predicted(sought, changed, halves(trial, folder)[1])

@@ -120,7 +120,7 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
     """
     from symgen.cli.progress import progress
     from symgen.identification.excitation.optimizer import excite as excited
-    from symgen.identification.report.excite_report import csv, picture, report, targets
+    from symgen.identification.report.excite_report import motion_csv, output_files, picture, report
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
     from symgen.robot.identification import at_runtime, excitation_task
@@ -131,9 +131,9 @@ def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: An
         limits = options.pop("limits")
         job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
         task = excitation_task(job, plan, limits)
-        motion, *pictures = targets(task, out, plot, file)
+        motion, *pictures = output_files(task, out, plot, file)
         excitation = excited(task, tell)
-        files = {motion: csv(excitation)}
+        files = {motion: motion_csv(excitation)}
         for target in pictures:
             tell("drawing the plot")
             files[target] = picture(excitation, target)

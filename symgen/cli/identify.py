@@ -134,7 +134,7 @@ def identify(
         identified, extra = run(file, log, options, request, validation, workers, tell)
         if out is not None:
             tell("drawing the plots")
-            written(identified, out, extra, pictures)
+            write_prediction(identified, out, extra, pictures)
         else:
             write_files(extra.files)
     if not as_json:
@@ -171,9 +171,9 @@ def run(
 ) -> tuple["Identified", "EstimateOutputs"]:
     """The estimate for the options of the command and the requested outputs. Raises
     SymgenError."""
-    from symgen.identification.consistency.payload_estimate import check_link
+    from symgen.identification.consistency.payload_estimate import body_and_pose_of_link
     from symgen.identification.estimation.run import identify as identified
-    from symgen.identification.report.prediction_report import validated
+    from symgen.identification.report.prediction_report import with_validation
     from symgen.identification.report.shaping import estimate_outputs
     from symgen.jobs.job import Job
 
@@ -183,10 +183,10 @@ def run(
     loaded = job.load(every_motor=True)
     request.targets(job)
     link = request.payload
-    carrying = () if link is None else (check_link(loaded.model, link)[0],)
+    carrying = () if link is None else (body_and_pose_of_link(loaded.model, link)[0],)
     logs, robots = named_logs([log] if isinstance(log, str) else log)
     result = identified(job, loaded, logs, settings, progress, carrying, workers, robots)
-    result = validated(job, loaded, result, validation, progress)
+    result = with_validation(job, loaded, result, validation, progress)
     return result, estimate_outputs(request, job, loaded, result, progress)
 
 
@@ -211,24 +211,24 @@ def named_logs(given: Sequence[str]) -> tuple[list[str], list[str]]:
     return [log for _, _, log in parts], [name for name, _, _ in parts]
 
 
-def written(
+def write_prediction(
     identified: "Identified", folder: Path, extra: "EstimateOutputs", kind: str
 ) -> list[Path]:
     """Write identification.json, the model file and pictures of a kind (none if it is empty) into a
     folder, those of each of several robots into a folder in it, and the other requested files.
     Raises SymgenError; then nothing was written."""
-    from symgen.identification.report.identification_report import LISTING, report
+    from symgen.identification.report.identification_report import RESULT_FILE, report
     from symgen.identification.report.plots import pictures
-    from symgen.identification.report.prediction_report import listed
+    from symgen.identification.report.prediction_report import with_file_hashes
     from symgen.jobs.publish import publish
 
     drawn = pictures(identified, kind) if kind else {}
     if extra.model is not None:
         drawn[MODEL_FILE] = extra.model
-    text = output.as_json(listed(report(identified, data=extra.data).data, drawn)) + "\n"
-    done = publish({LISTING: text, **drawn}, folder, LISTING, extra.files)
+    text = output.as_json(with_file_hashes(report(identified, data=extra.data).data, drawn)) + "\n"
+    done = publish({RESULT_FILE: text, **drawn}, folder, RESULT_FILE, extra.files)
     for name, of_robot in extra.robots.items():
-        done += written(identified.robots[name], folder / name, of_robot, "")
+        done += write_prediction(identified.robots[name], folder / name, of_robot, "")
     return done
 
 
@@ -277,16 +277,16 @@ def predict(
     symgen predict identified.urdf log.csv --actuators identified.toml
     """
     from symgen.cli.progress import progress
-    from symgen.identification.report.prediction_report import predicted
+    from symgen.identification.report.prediction_report import predict_log
     from symgen.identification.report.prediction_report import report as prediction_report
-    from symgen.identification.report.prediction_report import written as write_prediction
+    from symgen.identification.report.prediction_report import write_prediction as write_prediction
     from symgen.jobs.publish import check_folder
 
     log_options = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        prediction = predicted(file, log, joint_wrenches, log_options, options, tell)
+        prediction = predict_log(file, log, joint_wrenches, log_options, options, tell)
         if out is not None:
             tell("drawing the plots")
             write_prediction(prediction, out, pictures)

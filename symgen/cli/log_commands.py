@@ -53,7 +53,7 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     target = None if plot is None else picture_target("--plot", plot, "symgen log", [log])
     with progress() as tell:
         model = None if robot is None else Job.of(robot, **options).load().model
-        look = log_report.looked_at(log, wanted, model, tell)
+        look = log_report.log_overview(log, wanted, model, tell)
         if target is not None:
             tell("drawing the plot")
             write_files({target: log_report.picture(look, target)})
@@ -89,7 +89,7 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     section="Load",
 )
 @with_options(LOGS, ROBOT)
-def gains(
+def estimate_gains(
     file: str,
     unloaded: str,
     loaded: str,
@@ -109,7 +109,7 @@ def gains(
     symgen gains robots/ur10e.urdf motion.csv motion_load.csv --mass 2.805 -o gains.toml
     symgen identify robots/ur10e.urdf motion.csv --columns gains.toml
     """
-    from symgen.identification.gains.torque_constants import gains as fitted_gains
+    from symgen.identification.gains.torque_constants import estimate_gains as fitted_gains
     from symgen.identification.report.gain_report import of_gains, output_file, toml_of_gains
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files

@@ -13,13 +13,13 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.data.open_log import LogSource, read_log
 from symgen.identification.estimation.run import Identified, identify
-from symgen.identification.excitation.motion_limits import ExcitationPlan, bounds
+from symgen.identification.excitation.motion_limits import ExcitationPlan, motion_bounds
 from symgen.identification.excitation.task import ExcitationTask
 from symgen.identification.model.problem import friction, torque_mapping
 from symgen.identification.model.regressor_tapes import dynamics
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Prediction
-from symgen.identification.report.prediction_report import validated
+from symgen.identification.report.prediction_report import with_validation
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.numbers.types import Numbers
@@ -103,7 +103,7 @@ class Identification:
         return {c.name: float(c.views["all"].relative or 0.0) for c in channels}
 
     def _prediction(self, log: Any) -> Prediction:
-        found = validated(self.job, self.loaded, self.result, read_log(log), _silent)
+        found = with_validation(self.job, self.loaded, self.result, read_log(log), _silent)
         assert found.prediction is not None
         return found.prediction
 
@@ -178,7 +178,7 @@ def identify_robot(
     ]
     result = identify(job, loaded, logs, settings, progress, workers=str(workers), robots=robots)
     other: LogSource | None = None if validation is None else read_log(validation)
-    return Identification(job, loaded, validated(job, loaded, result, other, progress))
+    return Identification(job, loaded, with_validation(job, loaded, result, other, progress))
 
 
 def excitation_task(
@@ -188,7 +188,7 @@ def excitation_task(
     if job[RobotOptions].gravity == "runtime":
         raise OptionError("--gravity runtime: symgen excite needs a constant; give X,Y,Z")
     loaded = job.load()
-    bound, mapping = bounds(loaded, list(limits)), torque_mapping(loaded.model)
+    bound, mapping = motion_bounds(loaded, list(limits)), torque_mapping(loaded.model)
     posture, free = _space(job, loaded, plan, bound)
     drives = friction(job, loaded.model)
     values = np.array([*mapping.base(mapping.prior), *drives.values()])
@@ -202,7 +202,7 @@ def excitation_task(
 def _space(job: Job, loaded: LoadedRobot, plan: ExcitationPlan, bound: Any) -> tuple[Any, Any]:
     """The centre of the motion and its free space, None for what no option asks for. Raises
     SymgenError."""
-    from symgen.identification.excitation.clearance import POSTURES, clearance
+    from symgen.identification.excitation.clearance import RANDOM_POSTURES, clearance
     from symgen.reading.visual_shapes import COLLISION, shapes
 
     posture, names = None, loaded.model.joint_names
@@ -231,7 +231,7 @@ def _space(job: Job, loaded: LoadedRobot, plan: ExcitationPlan, bound: Any) -> t
             "symgen cannot read; use box, sphere, cylinder, capsule or mesh"
         ) from None
     random = np.random.default_rng([plan.seed, 2])
-    postures = random.uniform(allowed.lower, allowed.upper, (POSTURES, len(names)))
+    postures = random.uniform(allowed.lower, allowed.upper, (RANDOM_POSTURES, len(names)))
     return posture, clearance(job.robot(loaded), found, plan, postures)
 
 
@@ -279,12 +279,12 @@ def gains_of_robot(
 ) -> dict[str, float]:
     """The torque constants of a robot (see `Robot.gains`)."""
     from symgen.identification.data.log_options import LogOptions
-    from symgen.identification.gains.torque_constants import gains
+    from symgen.identification.gains.torque_constants import estimate_gains
 
     log_options = settings_of(LogOptions, options)
     job = job.changed(**options)
     logs = read_log(unloaded), read_log(loaded)
-    fitted = gains(job, job.load(), logs, mass, link, log_options, progress)
+    fitted = estimate_gains(job, job.load(), logs, mass, link, log_options, progress)
     return dict(zip(fitted.joints, fitted.values.tolist(), strict=True))
 
 

@@ -8,18 +8,21 @@ import pytest
 
 from symgen.errors import OptionError
 from symgen.identification.consistency.nearest_bodies import (
-    GROWTH,
-    BodiesProgramme,
+    MAX_RESIDUAL_GROWTH,
+    ConicProgramme,
     ResidualMetric,
-    bodies,
+    congruence_matrix,
     free_links,
-    linear,
-    packed,
-    unpacked,
+    nearest_consistent_bodies,
+    smat,
+    svec,
 )
-from symgen.identification.consistency.payload_estimate import payload, seen
+from symgen.identification.consistency.payload_estimate import (
+    estimate_payload,
+    parallel_axis_matrix,
+)
 from symgen.identification.model.estimate import Estimate
-from symgen.identification.report.shaping import shape
+from symgen.identification.report.shaping import identified_urdf
 from symgen.jobs.job import Job
 from symgen.mechanics.inertia import inertial_parameters_of, pseudo_inertia_matrix
 from symgen.mechanics.parameters import lump_links
@@ -49,12 +52,12 @@ def shaken(file, size, seed=0):
     matrix."""
     _, loaded, mapping = robot(file)
     metric = ResidualMetric(estimate(file, mapping.base(mapping.prior)))
-    programme = BodiesProgramme(tuple(free_links(loaded.model, mapping)), mapping, metric)
+    programme = ConicProgramme(tuple(free_links(loaded.model, mapping)), mapping, metric)
     random, xs = np.random.default_rng(seed), []
     for _ in programme.links:
         half = random.normal(size=(4, 4)) * size
         values, axes = np.linalg.eigh(half + half.T)
-        xs.append(packed((axes * np.exp(values)) @ axes.T))
+        xs.append(svec((axes * np.exp(values)) @ axes.T))
     return programme, np.concatenate(xs)
 
 
@@ -71,11 +74,11 @@ def test_ten_numbers_and_matrices_are_each_others():
         inertial_parameters_of(pseudo_inertia_matrix(ten)), ten, rtol=1e-14, atol=1e-14
     )
     p = pseudo_inertia_matrix(ten)
-    assert np.sum(packed(p) ** 2) == pytest.approx(np.sum(p**2))
-    np.testing.assert_allclose(unpacked(packed(p)), p, rtol=1e-14)
+    assert np.sum(svec(p) ** 2) == pytest.approx(np.sum(p**2))
+    np.testing.assert_allclose(smat(svec(p)), p, rtol=1e-14)
     t = np.random.default_rng(1).normal(size=(4, 4))
     np.testing.assert_allclose(
-        linear(t) @ packed(p), inertial_parameters_of(t @ p @ t.T), rtol=1e-12
+        congruence_matrix(t) @ svec(p), inertial_parameters_of(t @ p @ t.T), rtol=1e-12
     )
 
 
@@ -84,7 +87,9 @@ def test_links_seen_from_their_body_add_up_to_what_lumping_finds():
     body = Job.of(robot_file("fixed_mid_rotated")).load().model.moving[0]
     whole = lump_links(replace(model, bodies=(body,)), [body.name]).bodies[0].links[0].parameters
     total = sum(
-        seen(link.pose) @ np.array(link.parameters) for link in body.links if link.parameters
+        parallel_axis_matrix(link.pose) @ np.array(link.parameters)
+        for link in body.links
+        if link.parameters
     )
     np.testing.assert_allclose(total, whole, rtol=1e-12, atol=1e-12)
 
@@ -109,11 +114,11 @@ def distance(links, tens):
 def test_bodies_keep_to_the_budget_and_are_nearer_than_the_truth(file, seed):
     programme, truth = shaken(file, 0.15, seed)
     given = estimate(file, programme.mapping.base(programme.standard(truth)))
-    found = bodies(robot(file)[1].model, given, ROWS)
+    found = nearest_consistent_bodies(robot(file)[1].model, given, ROWS)
     assert definite(found, robot(file)[1])
     off = np.sum(np.square(given.factor @ (found.base - given.base)))
     assert found.loss == pytest.approx(np.sqrt(1 + off / ROWS) - 1, rel=1e-6, abs=1e-12)
-    assert found.loss < GROWTH * (1 + 1e-4)
+    assert found.loss < MAX_RESIDUAL_GROWTH * (1 + 1e-4)
     parts = zip(programme.links, truth.reshape(-1, 10), strict=True)
     own = {link.name: link.columns_of_link @ part for link, part in parts}
     assert distance(programme.links, found.links) < distance(programme.links, own)
@@ -123,8 +128,8 @@ def test_no_bodies_within_the_budget_are_nearer():
     """A random step from the optimum that keeps to the budget leads away from the file."""
     programme, truth = shaken(ARM, 0.1)
     given = estimate(ARM, programme.mapping.base(programme.standard(truth)))
-    found = bodies(robot(ARM)[1].model, given, ROWS)
-    random, limit = np.random.default_rng(0), ROWS * ((1 + GROWTH) ** 2 - 1)
+    found = nearest_consistent_bodies(robot(ARM)[1].model, given, ROWS)
+    random, limit = np.random.default_rng(0), ROWS * ((1 + MAX_RESIDUAL_GROWTH) ** 2 - 1)
     least, tried = distance(programme.links, found.links), 0
     for size in (1e-4, 1e-3, 1e-2):
         for _ in range(100):
@@ -141,14 +146,16 @@ def test_no_bodies_within_the_budget_are_nearer():
             if off @ off <= limit and solid:
                 tried += 1
                 assert distance(programme.links, tens) > least * (1 - 1e-6)
-    assert tried or found.loss > 0.99 * GROWTH
+    assert tried or found.loss > 0.99 * MAX_RESIDUAL_GROWTH
 
 
 def test_the_prior_is_its_own_nearest_body():
     _, loaded, mapping = robot(ARM)
-    found = bodies(loaded.model, estimate(ARM, mapping.base(mapping.prior)), ROWS)
+    found = nearest_consistent_bodies(
+        loaded.model, estimate(ARM, mapping.base(mapping.prior)), ROWS
+    )
     np.testing.assert_allclose(found.standard, mapping.prior, atol=1e-4)
-    assert found.loss < GROWTH
+    assert found.loss < MAX_RESIDUAL_GROWTH
 
 
 def test_where_no_body_has_the_parameters_bodies_near_the_possible_ones_are_taken():
@@ -156,8 +163,8 @@ def test_where_no_body_has_the_parameters_bodies_near_the_possible_ones_are_take
     wrong = mapping.prior.copy()
     wrong[55] = 5 * (wrong[54] + wrong[57] + wrong[59])  # larger than any moment
     given = estimate(ARM, mapping.base(wrong))
-    found = bodies(loaded.model, given, 1)
-    assert definite(found, loaded) and found.loss > GROWTH
+    found = nearest_consistent_bodies(loaded.model, given, 1)
+    assert definite(found, loaded) and found.loss > MAX_RESIDUAL_GROWTH
     off = given.factor @ (mapping.base(mapping.prior) - given.base)
     assert (1 + found.loss) ** 2 - 1 < off @ off
 
@@ -169,7 +176,7 @@ def test_drives_are_fitted_again():
     factor = np.triu(random.normal(size=(b + 3, b + 3))) + 5 * np.eye(b + 3)
     values = np.append(mapping.base(1.3 * mapping.prior), [1.0, 2.0, 3.0])
     given = Estimate(mapping, ("a", "b", "c"), values, factor, (), 1.0, 1.0, np.zeros(3))
-    found = bodies(loaded.model, given, ROWS)
+    found = nearest_consistent_bodies(loaded.model, given, ROWS)
     slope = factor[:, b:].T @ factor @ (np.append(found.base, found.drives) - values)
     np.testing.assert_allclose(slope, 0, atol=1e-8)
 
@@ -185,8 +192,10 @@ def two(tmp_path):
 def test_the_heaviest_link_changes_and_the_others_where_that_is_not_enough(two, part, changed):
     job, loaded, mapping = robot(two)
     given = estimate(two, mapping.base(part * mapping.prior))
-    found = shape(job, loaded, given, 1, lambda step: None)
-    assert set(found.bodies.links) == changed and found.bodies.loss < GROWTH * (1 + 1e-4)
+    found = identified_urdf(job, loaded, given, 1, lambda step: None)
+    assert set(found.bodies.links) == changed and found.bodies.loss < MAX_RESIDUAL_GROWTH * (
+        1 + 1e-4
+    )
     assert found.off < 1e-12
 
 
@@ -195,16 +204,16 @@ def loaded_panda():
     _, loaded, mapping = robot(PANDA)
     flange = next(link for link in loaded.model.moving[6].links if link.name == "flange")
     standard = mapping.prior.copy()
-    standard[60:70] += seen(flange.pose) @ LOAD
+    standard[60:70] += parallel_axis_matrix(flange.pose) @ LOAD
     return loaded, mapping, standard
 
 
 def test_a_payload_is_recovered_in_the_axes_of_its_link():
     loaded, mapping, standard = loaded_panda()
-    found = payload(loaded.model, estimate(PANDA, mapping.base(standard)), "flange")
+    found = estimate_payload(loaded.model, estimate(PANDA, mapping.base(standard)), "flange")
     np.testing.assert_allclose(found.parameters, LOAD, atol=1e-8)
     np.testing.assert_allclose([found.mass, *found.centre], [M, *C], atol=1e-8)
-    assert found.alone and found.freedom == len(mapping) - 10
+    assert found.agrees_with_prior and found.freedom == len(mapping) - 10
 
 
 def test_standard_errors_of_a_payload_are_those_of_many_logs():
@@ -212,7 +221,7 @@ def test_standard_errors_of_a_payload_are_those_of_many_logs():
     base, random = mapping.base(standard), np.random.default_rng(0)
     factor = estimate(PANDA, base).factor
     runs = [
-        payload(
+        estimate_payload(
             loaded.model,
             estimate_of(base + random.normal(size=len(base)) / np.diag(factor), factor),
             "flange",
@@ -223,7 +232,7 @@ def test_standard_errors_of_a_payload_are_those_of_many_logs():
     errors = np.array([runs[0].mass_error, *runs[0].centre_errors])
     np.testing.assert_allclose(values.std(axis=0), errors, rtol=0.2)
     assert (np.abs(values.mean(axis=0) - [M, *C]) < 4 * errors / np.sqrt(300)).all()
-    assert np.mean([run.alone for run in runs]) > 0.97
+    assert np.mean([run.agrees_with_prior for run in runs]) > 0.97
 
 
 def estimate_of(base, factor):
@@ -234,12 +243,14 @@ def test_a_change_of_another_link_is_noticed():
     loaded, mapping, standard = loaded_panda()
     other = standard.copy()
     other[20:30] *= 1.2
-    assert not payload(loaded.model, estimate(PANDA, mapping.base(other)), "flange").alone
+    assert not estimate_payload(
+        loaded.model, estimate(PANDA, mapping.base(other)), "flange"
+    ).agrees_with_prior
 
 
 def test_what_a_robot_cannot_feel_has_infinite_errors(two):
     _, loaded, mapping = robot(two)
-    found = payload(loaded.model, estimate(two, mapping.base(mapping.prior)), "tool")
+    found = estimate_payload(loaded.model, estimate(two, mapping.base(mapping.prior)), "tool")
     assert np.isinf(found.mass_error) and np.isinf(found.centre_errors).all()
     with pytest.raises(OptionError, match="no moving link has this name"):
-        payload(loaded.model, estimate(two, mapping.base(mapping.prior)), "base")
+        estimate_payload(loaded.model, estimate(two, mapping.base(mapping.prior)), "base")

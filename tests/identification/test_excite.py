@@ -8,19 +8,19 @@ import pytest
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
-from symgen.identification.excitation.motion_limits import ExcitationPlan, bounds
-from symgen.identification.excitation.optimizer import ExcitationSearch, _freedom, excite
+from symgen.identification.excitation.motion_limits import ExcitationPlan, motion_bounds
+from symgen.identification.excitation.optimizer import ExcitationSearch, _free_directions, excite
 from symgen.identification.excitation.task import (
     ExcitationTask,
-    Fourier,
-    condition,
+    FourierMotion,
+    condition_numbers,
     rest_to_rest_basis,
     smooth_condition,
 )
 from symgen.identification.model.equations import kernel
 from symgen.identification.model.problem import base_kernel, friction, torque_mapping
 from symgen.identification.model.regressor_tapes import dynamics
-from symgen.identification.report.excite_report import OWNER, csv
+from symgen.identification.report.excite_report import OWNER, motion_csv
 from symgen.jobs.job import Job
 from symgen.native.tape import NativeTape
 from symgen.numbers.operations import cos, sign, sin, tanh
@@ -53,7 +53,7 @@ def task(file, kinds="", rest=False, **options):
     values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
     plan = ExcitationPlan(**{**SMALL, **options, "rest": rest})
     return ExcitationTask(
-        loaded.model.joint_names, dynamics(job, loaded), values, bounds(loaded, ()), plan
+        loaded.model.joint_names, dynamics(job, loaded), values, motion_bounds(loaded, ()), plan
     )
 
 
@@ -67,7 +67,7 @@ def mimic(tmp_path):
 def test_rates_and_accelerations_are_derivatives_and_the_motion_is_periodic():
     random = np.random.default_rng(0)
     motion, t, h = (
-        Fourier(random.normal(size=2), random.normal(size=(2, 8)), 3.0),
+        FourierMotion(random.normal(size=2), random.normal(size=(2, 8)), 3.0),
         np.linspace(0, 3, 7),
         1e-5,
     )
@@ -82,7 +82,7 @@ def test_a_resting_series_has_no_rate_nor_acceleration_at_its_ends(harmonics):
     free = rest_to_rest_basis(harmonics)
     assert free.shape == (2 * harmonics, 2 * harmonics - 2)
     y = np.random.default_rng(1).normal(size=(3, free.shape[1])) @ free.T
-    _, rate, change = Fourier(np.zeros(3), y, 2.0).states(np.array([0.0, 2.0]))
+    _, rate, change = FourierMotion(np.zeros(3), y, 2.0).states(np.array([0.0, 2.0]))
     np.testing.assert_allclose([rate, change], 0, atol=1e-11)
     assert np.abs(y).max() > 0.1
 
@@ -91,14 +91,16 @@ def test_the_smooth_condition_number_bounds_the_condition_number():
     rows = np.random.default_rng(2).normal(size=(60, 9)) * np.geomspace(1, 100, 9)
     rows[:, 8] += 300 * rows[:, 0]
     value, _ = smooth_condition(rows)
-    exact = np.log(condition(rows)[1])
+    exact = np.log(condition_numbers(rows)[1])
     assert exact <= value <= exact + np.log(9) / 4
 
 
 @pytest.mark.parametrize("rest", [False, True])
 @pytest.mark.parametrize("kinds", ["", "viscous,offset"])
 def test_the_gradient_of_the_search_is_that_of_its_value(rest, kinds):
-    search = ExcitationSearch(task(SCARA, kinds, rest), _freedom(task(SCARA, kinds, rest)), 10.0)
+    search = ExcitationSearch(
+        task(SCARA, kinds, rest), _free_directions(task(SCARA, kinds, rest)), 10.0
+    )
     random, n = np.random.default_rng(3), search.task.joints
     x = random.normal(size=n * (1 + search.free.shape[1])) * 0.8
     _, slope = search(x)
@@ -158,7 +160,7 @@ def states_and_forces(file, motion, t):
 def test_a_motion_within_limits_with_a_lower_condition_number(name, mimic):
     file = mimic if name == "mimic" else robot_file(name)
     found = excite(task(file))
-    assert found.after[1] < 0.8 * found.before[1]
+    assert found.final_condition[1] < 0.8 * found.initial_condition[1]
     t = np.random.default_rng(4).uniform(0, 4, 400)
     (q, qd, _), tau = states_and_forces(file, found.motion, t)
     own = found.task.bounds
@@ -168,11 +170,11 @@ def test_a_motion_within_limits_with_a_lower_condition_number(name, mimic):
 
 def test_sixteen_joints():
     found = excite(task(robot_file("snake16"), budget=20))
-    assert found.after[1] < 0.6 * found.before[1]
+    assert found.final_condition[1] < 0.6 * found.initial_condition[1]
 
 
 def test_followers_bind_their_leaders(mimic):
-    own = bounds(Job.of(mimic).load(), ())
+    own = motion_bounds(Job.of(mimic).load(), ())
     np.testing.assert_allclose(
         [own.lower, own.upper], [[-np.pi, 0.25], [np.pi, 1.25]]
     )  # -1 <= 1.5 - 2 q <= 1
@@ -184,7 +186,7 @@ def test_a_limit_of_no_joint_is_that_of_joints_without_one(tmp_path):
     text = Path(robot_file("scara")).read_text()
     path = tmp_path / "scara.urdf"
     path.write_text(text.replace(' effort="200" velocity="6.737"', ' effort="200"', 1))
-    known = bounds(Job.of(SCARA).load(), []).speed
+    known = motion_bounds(Job.of(SCARA).load(), []).speed
     assert known[0] == 6.737
     for given, first in (
         [(("", "velocity", 3.0),), 3.0],
@@ -193,7 +195,7 @@ def test_a_limit_of_no_joint_is_that_of_joints_without_one(tmp_path):
             2.0,
         ],
     ):
-        found = bounds(Job.of(path).load(), given).speed
+        found = motion_bounds(Job.of(path).load(), given).speed
         np.testing.assert_array_equal(found, [first, *known[1:]])
 
 
@@ -205,7 +207,7 @@ def test_forces_count_as_limits():
         whole.names,
         whole.dynamics,
         whole.parameters,
-        bounds(loaded, [("shoulder", "effort", 12.0), ("elbow", "effort", 5.0)]),
+        motion_bounds(loaded, [("shoulder", "effort", 12.0), ("elbow", "effort", 5.0)]),
         whole.plan,
     )
     _, tau = states_and_forces(SCARA, excite(tight).motion, whole.fine)
@@ -252,7 +254,7 @@ def test_the_command_writes_motion_and_picture_and_the_same_again(tmp_path):
 
 def test_twelve_digits_are_written():
     found = excite(task(SCARA, budget=2))
-    rows = np.loadtxt(csv(found).decode().splitlines(), delimiter=",", skiprows=1)
+    rows = np.loadtxt(motion_csv(found).decode().splitlines(), delimiter=",", skiprows=1)
     np.testing.assert_allclose(
         rows[:, 1:5], found.motion.states(found.task.plan.times)[0], rtol=1e-11, atol=1e-11
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symgen.errors import SymgenError
-from symgen.identification.excitation.motion_limits import bounds
+from symgen.identification.excitation.motion_limits import motion_bounds
 from symgen.jobs.job import Job
 from tests.support.excited import SCARA, run
 from tests.support.tools import invoke, robot_file
@@ -117,13 +117,13 @@ def test_a_continuous_joint_goes_half_a_turn_and_options_come_before_the_file():
     loaded = Job.of(robot_file("continuous_pair")).load()
     names = loaded.model.joint_names
     with pytest.raises(SymgenError, match="has no"):
-        bounds(loaded, ())
+        motion_bounds(loaded, ())
     given = [
         (name, kind, value)
         for name in names
         for kind, value in (("velocity", 2.0), ("effort", 9.0))
     ]
-    own = bounds(loaded, [*given, (names[0], "upper", 0.5)])
+    own = motion_bounds(loaded, [*given, (names[0], "upper", 0.5)])
     np.testing.assert_allclose(
         [own.lower[0], own.upper[0], own.speed[0], own.force[0]], [-np.pi, 0.5, 2, 9]
     )

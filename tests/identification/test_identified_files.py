@@ -11,7 +11,7 @@ from benchmarks.simulated_logs import Recipe, Sensors, simulated, write
 from symgen.cli.main import main
 from symgen.errors import OptionError
 from symgen.identification.model.problem import standard_parameters
-from symgen.identification.report.shaping import MARK
+from symgen.identification.report.shaping import END_COMMENT
 from symgen.identification.report.urdf_inertials import with_inertials
 from symgen.jobs.job import Job
 from symgen.mechanics.parameters import lump_links
@@ -133,7 +133,7 @@ def test_the_command_writes_a_robot_that_check_calls_consistent(tmp_path, log):
     )
     np.testing.assert_allclose(base, [*data["shape"]["base_parameters"].values()], atol=1e-9)
     assert 0 <= data["shape"]["loss"] < 0.0051
-    assert out.read_bytes().endswith(MARK + b"\n")
+    assert out.read_bytes().endswith(END_COMMENT + b"\n")
     assert data["payload"]["mass"] == pytest.approx(M, abs=4 * data["payload"]["mass_error"])
 
 

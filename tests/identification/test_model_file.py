@@ -13,7 +13,7 @@ from symgen.compiler.passes import counts
 from symgen.errors import OptionError, RobotError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.samples import LEAD_STEPS
-from symgen.identification.diagnostics.cutoffs import tuned
+from symgen.identification.diagnostics.cutoffs import open_with_best_cutoff
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.problem import problem, standard_parameters
 from symgen.identification.model.settings import Settings
@@ -74,7 +74,7 @@ def model_of(path, estimate):
     job = Job.of(FILE, estimate=estimate)
     loaded = job.load(every_motor=True)
     sought = problem(job, loaded, Settings())
-    return of_robot(sought), tuned(path, sought, loaded, LogOptions())
+    return of_robot(sought), open_with_best_cutoff(path, sought, loaded, LogOptions())
 
 
 def test_the_generated_c_predicts_a_simulated_log_as_the_estimate(tmp_path):

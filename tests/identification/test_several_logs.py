@@ -16,7 +16,7 @@ from symgen.identification.estimation.several_logs import unlike
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle
 from symgen.identification.estimation.workers import DaskWorkers, engine
 from symgen.identification.model.settings import Settings
-from symgen.identification.report.identification_report import drift_data, drifts
+from symgen.identification.report.identification_report import drift_data, linear_drifts
 from symgen.jobs.job import Job
 
 JOB = Job.of("robots/scara.urdf")
@@ -92,7 +92,7 @@ def test_offsets_of_the_logs_are_those_of_the_simulation(found):
 
 
 def test_the_drift_of_friction_is_reported(found):
-    change, error = drifts(found.logs)["friction"]
+    change, error = linear_drifts(found.logs)["friction"]
     mean = 1 + GROWTH * (COUNT - 1) / 2
     np.testing.assert_allclose(change, GROWTH * (COUNT - 1) / mean, atol=0.03)
     assert (error < 0.03).all()

@@ -135,7 +135,7 @@ PANDA = next((p / LOG for p in ROOT.parents if (p / LOG).exists()), None)
 
 def test_implausible_masses_withhold_the_urdf_and_not_the_friction(tmp_path, monkeypatch):
     """The printed command generates the robot of the file with the identified friction."""
-    monkeypatch.setattr("symgen.identification.report.verdicts.HEAVY", 1.0)
+    monkeypatch.setattr("symgen.identification.report.verdicts.MAX_MASS_RATIO", 1.0)
     *_, path = log(tmp_path, friction)
     urdf, toml = tmp_path / "x.urdf", tmp_path / "x.toml"
     asked = ["--friction", "viscous,coulomb", "--friction-width", "0.05", "--urdf", urdf]
@@ -170,7 +170,7 @@ def test_an_estimate_without_bodies_is_reported_and_its_friction_written(
 ):
     """As with the log of a Panda in ../shared/logs; no option can write a URDF without bodies."""
     monkeypatch.setattr(
-        "symgen.identification.consistency.nearest_bodies.BodiesProgramme.nearest", lambda *_: None
+        "symgen.identification.consistency.nearest_bodies.ConicProgramme.nearest", lambda *_: None
     )
     monkeypatch.setattr("symgen.identification.report.plots.encoded", lambda figure, kind: b"")
     *_, path = log(tmp_path, friction)

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.simulated_logs import write
 from symgen.errors import SymgenError
 from symgen.identification.data.dataset import open_dataset
-from symgen.identification.diagnostics.diagnose import diagnosed
+from symgen.identification.diagnostics.diagnose import with_diagnosis
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
@@ -29,7 +29,7 @@ def notes(path, log):
     write(path, log)
     job, loaded, sought = robot()
     read = open_dataset(str(path), sought.wanted, loaded.model, Settings(), 0.2)
-    return diagnosed(read, sought, job, False).notes
+    return with_diagnosis(read, sought, job, False).notes
 
 
 def named(lines):

@@ -247,7 +247,7 @@ def test_motors_are_bound_by_the_joints_that_they_move(tmp_path):
     """excite: limits of a motor are those of its joint, turned around; the order is that of
     coordinates."""
     pytest.importorskip("scipy")
-    from symgen.identification.excitation.motion_limits import bounds
+    from symgen.identification.excitation.motion_limits import motion_bounds
 
     drake = '<drake:gear_ratio value="-25"/>'
     simple = (
@@ -255,12 +255,12 @@ def test_motors_are_bound_by_the_joints_that_they_move(tmp_path):
         f'<actuator name="m">{drake}</actuator></transmission>'
     )
     path = with_transmission(tmp_path, simple)
-    found = bounds(load(path, coordinates="actuators"), [])
+    found = motion_bounds(load(path, coordinates="actuators"), [])
     assert found.lower.tolist() == [-75, -3] and found.upper.tolist() == [75, 3]
     assert found.speed.tolist() == [125, 5] and found.force.tolist() == [2, 50]
     shared = load(WILD / "differential.urdf", coordinates="actuators")
     with pytest.raises(RobotError, match="joint 'pitch': depends on several joints or motors"):
-        bounds(shared, [])
+        motion_bounds(shared, [])
 
 
 def test_a_fixed_joint_follows_no_other(tmp_path):

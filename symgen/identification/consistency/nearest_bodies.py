@@ -36,17 +36,17 @@ from symgen.mechanics.inertia import (
 from symgen.mechanics.model import Link, RigidBodyModel
 from symgen.numbers.types import Numbers
 
-GROWTH: Final = 0.0002
+MAX_RESIDUAL_GROWTH: Final = 0.0002
 """The part by which the residual may grow. Most of a residual is vibration, which a filtered
 prediction does not contain: with 0.005 the filtered error of a joint of a TX40 doubles, and the
 masses are almost the same (docs/benchmarks/identification.md)."""
-ABOVE: Final = 1.02
+BUDGET_FACTOR: Final = 1.02
 """The budget relative to the nearest possible base parameters, if these are beyond the budget."""
-LEAST: Final = 1e-3
+MIN_INERTIA_FRACTION: Final = 1e-3
 """The part of the file's inertia that stays in every direction."""
-THIN: Final = 1e-3
+MIN_MOMENT_FRACTION: Final = 1e-3
 """A second moment of the file below this part of the mean is taken as this."""
-SIZE: Final = 0.05
+DEFAULT_GYRATION_RADIUS: Final = 0.05
 """The radius of gyration of a body of which nothing is known (m)."""
 MASS_WEIGHT: Final = 10.0
 """The weight of a relative change of mass beside one of first moments or inertia."""
@@ -59,7 +59,7 @@ class BodiesError(SymgenError):
 
 
 @dataclass(frozen=True)
-class Bodies:
+class ConsistentBodies:
     """Consistent bodies: `links` has the ten numbers of the changed links, `standard` those of all
     bodies (s), `base` the base parameters that they have (b), `drives` the coefficients of drives
     fitted again (f).
@@ -73,15 +73,17 @@ class Bodies:
     loss: float
 
 
-def bodies(model: RigidBodyModel, estimate: Estimate, rows: int) -> Bodies:
+def nearest_consistent_bodies(
+    model: RigidBodyModel, estimate: Estimate, rows: int
+) -> ConsistentBodies:
     """The consistent bodies nearest to the prior within the budget.
 
     `model` is the robot with all its links, `rows` the number of equations of the fit. The heaviest
     link of each body changes, all of its links where that is not enough. Raises BodiesError."""
     mapping, metric = estimate.mapping, ResidualMetric(estimate)
-    budget = math.sqrt(rows * ((1 + GROWTH) ** 2 - 1))
+    budget = math.sqrt(rows * ((1 + MAX_RESIDUAL_GROWTH) ** 2 - 1))
     few, all_links = (
-        BodiesProgramme(tuple(free_links(model, mapping, several)), mapping, metric)
+        ConicProgramme(tuple(free_links(model, mapping, several)), mapping, metric)
         for several in (False, True)
     )
     programme = few if len(few.links) == len(all_links.links) else all_links
@@ -91,7 +93,7 @@ def bodies(model: RigidBodyModel, estimate: Estimate, rows: int) -> Bodies:
     else:
         programme = few
     if x is None:
-        x = programme.nearest(ABOVE * programme.misfit(programme.possible()))
+        x = programme.nearest(BUDGET_FACTOR * programme.misfit(programme.least_misfit()))
     if x is None:
         raise BodiesError(
             "error: --urdf: no physically consistent bodies have base parameters near the estimate"
@@ -99,7 +101,7 @@ def bodies(model: RigidBodyModel, estimate: Estimate, rows: int) -> Bodies:
     standard = programme.standard(x)
     base = mapping.base(standard)
     parts = zip(programme.links, x.reshape(-1, 10), strict=True)
-    return Bodies(
+    return ConsistentBodies(
         {link.name: link.columns_of_link @ part for link, part in parts},
         standard,
         base,
@@ -152,18 +154,18 @@ class FreeLink:
     @cached_property
     def columns(self) -> Numbers:
         """From X to the ten of the body (10 x 10)."""
-        return linear(self.place @ self.root)
+        return congruence_matrix(self.place @ self.root)
 
     @cached_property
     def columns_of_link(self) -> Numbers:
         """From X to the ten about the link's origin in its axes (10 x 10)."""
-        return linear(self.root)
+        return congruence_matrix(self.root)
 
     @cached_property
     def start(self) -> Numbers:
         """X of the prior, packed: that of 1, but for priors that are flat."""
         inverse = np.linalg.inv(self.root)
-        return packed(inverse @ self.prior @ inverse.T)
+        return svec(inverse @ self.prior @ inverse.T)
 
     @property
     def weights(self) -> Numbers:
@@ -174,7 +176,7 @@ class FreeLink:
 
 
 @dataclass(frozen=True)
-class BodiesProgramme:
+class ConicProgramme:
     """The conic programme: K π = `matrix` x + `constant` for X of all free links, one after the
     other in x."""
 
@@ -222,22 +224,31 @@ class BodiesProgramme:
             quadratic[10 * k : 10 * k + 10, 10 * k : 10 * k + 10] = row.T @ row
         cone = np.vstack([np.zeros(len(self.start)), -a]) / budget
         right = np.concatenate([[1.0], -y / budget])
-        return _solved(quadratic, -quadratic @ self.start, (cone, right), 0, LEAST, len(self.links))
+        return _solve_conic_programme(
+            quadratic,
+            -quadratic @ self.start,
+            (cone, right),
+            0,
+            MIN_INERTIA_FRACTION,
+            len(self.links),
+        )
 
-    def possible(self) -> Numbers:
+    def least_misfit(self) -> Numbers:
         """x with the least misfit. Raises BodiesError."""
         a, y = self._weighted
         n, b, scale = len(self.start), len(y), float(np.abs(a).max(initial=1e-300))
         quadratic = np.diag(np.concatenate([np.full(n, REGULARISATION), np.ones(b)]))
         right = np.concatenate([-REGULARISATION * self.start, np.zeros(b)])
         equal = (np.hstack([a / scale, -np.eye(b)]), y / scale)
-        x = _solved(quadratic, right, equal, b, 2 * LEAST, len(self.links))
+        x = _solve_conic_programme(
+            quadratic, right, equal, b, 2 * MIN_INERTIA_FRACTION, len(self.links)
+        )
         if x is None:
             raise BodiesError("error: --urdf: no physically consistent bodies were found")
         return x[:n]
 
 
-def _solved(
+def _solve_conic_programme(
     quadratic: Numbers,
     linear_part: Numbers,
     rows: tuple[Numbers, Numbers],
@@ -257,7 +268,7 @@ def _solved(
         ) from None
     size = 10 * matrices
     cone = np.hstack([-np.eye(size), np.zeros((size, len(linear_part) - size))])
-    floor = np.tile(-least * packed(np.eye(4)), matrices)
+    floor = np.tile(-least * svec(np.eye(4)), matrices)
     settings: Any = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     kind = clarabel.ZeroConeT if equalities else clarabel.SecondOrderConeT
@@ -276,45 +287,43 @@ def _solved(
 
 # -- pseudo-inertias as conic solvers have them ----------------------------------------------------
 
-PAIRS: Final = tuple((i, j) for j in range(4) for i in range(j + 1))
+UPPER_TRIANGLE: Final = tuple((i, j) for j in range(4) for i in range(j + 1))
 """The upper triangle, column by column: the order of conic solvers."""
 ROOT2: Final = float(np.sqrt(2.0))
 
 
-def packed(p: Numbers) -> Numbers:
+def svec(p: Numbers) -> Numbers:
     """The upper triangle of a symmetric matrix, with √2 off the diagonal."""
-    return np.array([p[i, j] * (1.0 if i == j else ROOT2) for i, j in PAIRS])
+    return np.array([p[i, j] * (1.0 if i == j else ROOT2) for i, j in UPPER_TRIANGLE])
 
 
-def unpacked(x: Numbers) -> Numbers:
+def smat(x: Numbers) -> Numbers:
     """The symmetric matrix of `packed`."""
     p = np.zeros((4, 4))
-    for (i, j), value in zip(PAIRS, x, strict=True):
+    for (i, j), value in zip(UPPER_TRIANGLE, x, strict=True):
         p[i, j] = p[j, i] = value if i == j else value / ROOT2
     return p
 
 
-def linear(columns: Numbers) -> Numbers:
+def congruence_matrix(columns: Numbers) -> Numbers:
     """The map (10 x 10) from `packed` X to the ten numbers of T X Tᵀ, for any 4 x 4 matrix T."""
-    return np.array(
-        [inertial_parameters_of(columns @ unpacked(x) @ columns.T) for x in np.eye(10)]
-    ).T
+    return np.array([inertial_parameters_of(columns @ smat(x) @ columns.T) for x in np.eye(10)]).T
 
 
 # -- the bodies of the file ------------------------------------------------------------------------
 
 
-def solid(p: Numbers, mass: float, size: float) -> Numbers:
+def with_minimum_inertia(p: Numbers, mass: float, size: float) -> Numbers:
     """A definite P near to P: at least THIN of the mean second moment about the centre of mass, of
     `size`² at first, and at least THIN of `mass`."""
-    m = max(p[3, 3], THIN * mass)
+    m = max(p[3, 3], MIN_MOMENT_FRACTION * mass)
     shift = np.eye(4)
     shift[:3, 3] = p[:3, 3] / m
     central = p[:3, :3] - np.outer(p[:3, 3], p[:3, 3]) / m
     values, axes = np.linalg.eigh((central + central.T) / 2)
-    mean = max(float(values.mean()), THIN * m * size**2)
+    mean = max(float(values.mean()), MIN_MOMENT_FRACTION * m * size**2)
     at_centre = np.zeros((4, 4))
-    at_centre[:3, :3] = (axes * np.maximum(values, THIN * mean)) @ axes.T
+    at_centre[:3, :3] = (axes * np.maximum(values, MIN_MOMENT_FRACTION * mean)) @ axes.T
     at_centre[3, 3] = m
     return np.asarray(shift @ at_centre @ shift.T)
 
@@ -341,12 +350,12 @@ def free_links(
             if all_links and _mass(link) > 0 and not link.name.endswith(".rotor")
         ]
         rest = pseudo_inertia_matrix(mapping.prior[ten]) - sum(
-            (_moved(link) for link in body.links), np.zeros((4, 4))
+            (_in_body_frame(link) for link in body.links), np.zeros((4, 4))
         )
         small = np.abs(rest).max() <= 1e-12 * max(float(np.abs(mapping.prior[ten]).max()), 1e-300)
         for link in others or [heaviest]:
             extra = rest if link is heaviest and not small else np.zeros((4, 4))
-            links.append(_free(link, k, extra, mass))
+            links.append(_free_link(link, k, extra, mass))
     return links
 
 
@@ -355,24 +364,24 @@ def _mass(link: Link) -> float:
     return -1.0 if link.name.endswith(".rotor") else (link.parameters or (0.0,))[0]
 
 
-def _moved(link: Link) -> Numbers:
+def _in_body_frame(link: Link) -> Numbers:
     return pseudo_inertia_in_parent(
         pseudo_inertia_matrix(link.parameters or (0.0,) * 10), link.pose
     )
 
 
-def _free(link: Link, body: int, extra: Numbers, mass: float) -> FreeLink:
+def _free_link(link: Link, body: int, extra: Numbers, mass: float) -> FreeLink:
     place = homogeneous_transform(link.pose)
     back = np.linalg.inv(place)
     prior = pseudo_inertia_matrix(link.parameters or (0.0,) * 10) + back @ extra @ back.T
-    definite = solid(prior, mass, SIZE)
+    definite = with_minimum_inertia(prior, mass, DEFAULT_GYRATION_RADIUS)
     own = float(definite[3, 3])
-    size = max(math.sqrt(float(np.trace(definite[:3, :3])) / own), SIZE)
+    size = max(math.sqrt(float(np.trace(definite[:3, :3])) / own), DEFAULT_GYRATION_RADIUS)
     root = np.asarray(np.linalg.cholesky(definite), np.float64)
     return FreeLink(link.name, body, place, prior, root, size, own)
 
 
-def differences(
+def changed_bodies(
     mapping: BaseMapping, standard: Numbers
 ) -> Sequence[tuple[str, float, Numbers | None]]:
     """The bodies that differ from the prior, each with its name, the mass that it has more (kg) and

@@ -21,7 +21,7 @@ from symgen.mechanics.pose import Pose
 from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
 
-VISIBLE = 1e-8
+MIN_RELATIVE_EFFECT = 1e-8
 """A direction of Δ that changes β less than this, relative to the one that changes it most, cannot
 be told."""
 
@@ -52,12 +52,14 @@ class Payload:
         return float(self.errors[0])
 
     @property
-    def alone(self) -> bool:
+    def agrees_with_prior(self) -> bool:
         """Whether all else agrees with the prior, within three deviations of a χ² distribution."""
         return self.chi_squared <= self.freedom + 3 * math.sqrt(2 * max(self.freedom, 1))
 
 
-def check_link(model: RigidBodyModel, link: str, flag: str = "--payload") -> tuple[int, Pose]:
+def body_and_pose_of_link(
+    model: RigidBodyModel, link: str, flag: str = "--payload"
+) -> tuple[int, Pose]:
     """The number of the body of a link among those with links, and its pose there; `flag` is the
     option that names it. Raises OptionError for a link that does not move."""
     places = {
@@ -71,12 +73,14 @@ def check_link(model: RigidBodyModel, link: str, flag: str = "--payload") -> tup
     return places[link]
 
 
-def payload(model: RigidBodyModel, estimate: Estimate, link: str) -> Payload:
+def estimate_payload(model: RigidBodyModel, estimate: Estimate, link: str) -> Payload:
     """The payload that a link carries beyond the prior. Raises OptionError for a link that does not
     move."""
     mapping = estimate.mapping
-    k, pose = check_link(model, link)
-    columns = estimate.base_factor @ mapping.factors[:, 10 * k : 10 * k + 10] @ seen(pose)
+    k, pose = body_and_pose_of_link(model, link)
+    columns = (
+        estimate.base_factor @ mapping.factors[:, 10 * k : 10 * k + 10] @ parallel_axis_matrix(pose)
+    )
     rest = estimate.base_factor @ (estimate.base - mapping.base(mapping.prior))
     ten, covariance = _least_squares(columns, rest)
     misfit = float(np.sum((rest - columns @ ten) ** 2))
@@ -98,7 +102,7 @@ def _least_squares(columns: Numbers, rest: Numbers) -> tuple[Numbers, Numbers]:
     lengths = np.linalg.norm(columns, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)
     u, s, vt = np.linalg.svd(columns / scale, full_matrices=False)
-    kept = s > VISIBLE * s[0] if s[0] > 0 else np.zeros(len(s), dtype=bool)
+    kept = s > MIN_RELATIVE_EFFECT * s[0] if s[0] > 0 else np.zeros(len(s), dtype=bool)
     inverse = (vt[kept].T / s[kept]) / scale[:, None]
     covariance = inverse @ inverse.T
     hidden = np.sum(vt[kept] ** 2, axis=0) < 1 - 1e-6
@@ -118,7 +122,7 @@ def _centre(ten: Numbers, covariance: Numbers) -> tuple[Numbers, Numbers]:
     return centre, np.sqrt(np.diag(slopes @ block @ slopes.T))
 
 
-def seen(pose: Pose) -> Numbers:
+def parallel_axis_matrix(pose: Pose) -> Numbers:
     """The map (10 x 10) from ten numbers about a frame to those about the one in which it has this
     pose."""
     return np.array(

@@ -105,7 +105,7 @@ class DiagnosticContext:
 
     def unexplained_channels(self) -> list[int]:
         """The channels that the model does not explain."""
-        return np.flatnonzero(self.score.residuals > self.thresholds.poor**2).tolist()
+        return np.flatnonzero(self.score.residuals > self.thresholds.max_residual**2).tolist()
 
 
 def factors_with_one(n: int, k: int, value: float) -> Numbers:

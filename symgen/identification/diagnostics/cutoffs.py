@@ -17,26 +17,31 @@ from symgen.identification.data.differentiation import DerivativeFilter
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
-from symgen.identification.diagnostics.diagnostic_fit import BLOCKS, PickedRows, drive_model, ridged
+from symgen.identification.diagnostics.diagnostic_fit import (
+    MAX_BLOCKS,
+    PickedRows,
+    drive_model,
+    solve_ridge,
+)
 from symgen.identification.model.equations import Kernel
 from symgen.identification.model.problem import Problem
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
-RATIO: Final = 1.5
+CUTOFF_RATIO: Final = 1.5
 """Each cutoff by the next lower one."""
-LOWEST: Final = 2.0
+MIN_TRIED_CUTOFF: Final = 2.0
 """The least cutoff that is tried (Hz)."""
-ROWS: Final = 4000
+MAX_ROWS: Final = 4000
 """The largest number of rows of all blocks."""
 FOLDS: Final = 5
 """Consecutive parts of the rows, each of which is predicted from the others."""
-GAIN: Final = 0.01
+MIN_IMPROVEMENT: Final = 0.01
 """A lower cutoff is taken where it makes the mean squares of predictions smaller by this part."""
 
 
-def tuned(
+def open_with_best_cutoff(
     log: LogSource,
     sought: Problem,
     loaded: LoadedRobot,
@@ -67,28 +72,28 @@ def lower_cutoff(reading: LogDataset, sought: Problem) -> float | None:
     if first is None or kernel is None:
         return None
     tried = [first]
-    while tried[-1].cutoff / RATIO > LOWEST:
+    while tried[-1].cutoff / CUTOFF_RATIO > MIN_TRIED_CUTOFF:
         derivative_filter = DerivativeFilter.of_cutoff(
-            tried[-1].cutoff / RATIO, first.step, first.even
+            tried[-1].cutoff / CUTOFF_RATIO, first.step, first.even
         )
         tried.append(derivative_filter)
     blocks = rows_of_blocks(reading, tried[-1].half_width)
     errors = [
-        _error(blocks, reading, derivative_filter, kernel, tried[-1].half_width)
+        _prediction_error(blocks, reading, derivative_filter, kernel, tried[-1].half_width)
         for derivative_filter in tried
     ]
     best = int(np.argmin(errors))
-    return tried[best].cutoff if errors[best] < errors[0] + np.log(1 - GAIN) else None
+    return tried[best].cutoff if errors[best] < errors[0] + np.log(1 - MIN_IMPROVEMENT) else None
 
 
 def rows_of_blocks(reading: LogDataset, half: int) -> list[Numbers]:
     """Rows of some blocks, evenly over those for the estimate, with `half_width` more on both
     sides."""
     ranges = replace(reading.plan, half_width=half).training
-    return [rows for _, rows in reading.pieces(ranges[:: max(-(-len(ranges) // BLOCKS), 1)])]
+    return [rows for _, rows in reading.pieces(ranges[:: max(-(-len(ranges) // MAX_BLOCKS), 1)])]
 
 
-def _error(
+def _prediction_error(
     blocks: Sequence[Numbers],
     reading: LogDataset,
     derivative_filter: DerivativeFilter,
@@ -105,24 +110,26 @@ def _error(
     inner: list[Samples] = [s.part(slice(lost, len(s) - lost)) for s in samples]
     if not sum(map(len, inner)):
         return np.inf
-    trial = PickedRows(tuple(inner), ROWS).trial()
+    trial = PickedRows(tuple(inner), MAX_ROWS).trial()
     rows, measured = drive_model(kernel, trial), trial.measured * trial.used
     edges = np.linspace(0, len(rows), FOLDS + 1).astype(int)
     parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
     squares = np.maximum(np.sum(measured**2, axis=0), 1e-300)
-    products = [_products(rows[part], measured[part], squares) for part in parts]
+    products = [_normal_equations(rows[part], measured[part], squares) for part in parts]
     total = (
         sum((gram for gram, _ in products), np.zeros(1)),
         sum((r for _, r in products), np.zeros(1)),
     )
     off = np.zeros(len(squares))
     for part, (gram, right) in zip(parts, products, strict=True):
-        x = ridged(total[0] - gram, (total[1] - right)[:, None])[:, 0]
+        x = solve_ridge(total[0] - gram, (total[1] - right)[:, None])[:, 0]
         off += np.sum((measured[part] - rows[part] @ x) ** 2, axis=0)
     return float(np.mean(np.log(np.maximum(off / squares, 1e-300))))
 
 
-def _products(rows: Numbers, measured: Numbers, squares: Numbers) -> tuple[Numbers, Numbers]:
+def _normal_equations(
+    rows: Numbers, measured: Numbers, squares: Numbers
+) -> tuple[Numbers, Numbers]:
     """Of weighted rows with each other (p x p) and with the measurements (p)."""
     columns, y = rows / np.sqrt(squares)[:, None], measured / np.sqrt(squares)
     flat = columns.reshape(-1, rows.shape[2])

@@ -26,14 +26,14 @@ from symgen.identification.diagnostics.diagnostic_fit import (
     DiagnosticModel,
     PickedRows,
     Thresholds,
-    chosen,
+    spaced_blocks,
 )
 from symgen.identification.diagnostics.hypotheses import (
     HYPOTHESES,
     Hypothesis,
-    all_factor,
+    common_force_factor,
     gravity_sizes,
-    payload,
+    unknown_payload,
 )
 from symgen.identification.model.problem import Problem, gravity_kernel
 from symgen.jobs.job import Job
@@ -58,7 +58,7 @@ def _slopes(context: DiagnosticContext) -> tuple[VelocityRegression, list[int]]:
     return slopes.reordered(order), order
 
 
-def unrelated(context: DiagnosticContext) -> Iterator[str]:
+def unrelated_velocities(context: DiagnosticContext) -> Iterator[str]:
     """Velocities that have nothing to do with the positions, in any order."""
     limits = context.thresholds
     if not context.velocities:
@@ -80,19 +80,19 @@ def kinematic_changes(context: DiagnosticContext) -> Iterator[list[Candidate]]:
     limits = context.thresholds
     slopes, order = _slopes(context)
     if order != list(range(len(order))):
-        yield _orders(context, order)
+        yield _exchanged_columns(context, order)
     clear = slopes.factors(limits.consistent)
     factors = {k: slope for k, slope in clear.items() if abs(slope - 1) > limits.slope}
     values = np.array(list(factors.values()))
     alike = len(factors) > 1 and np.ptp(values) < limits.slope * abs(values.mean())
     if alike and len(factors) == len(clear):
-        yield _common(context, float(values.mean()))
+        yield _wrong_common_factor(context, float(values.mean()))
         return
     for k, slope in factors.items():
-        yield _single(context, k, slope)
+        yield _wrong_factor_of_joint(context, k, slope)
 
 
-def _orders(context: DiagnosticContext, order: list[int]) -> list[Candidate]:
+def _exchanged_columns(context: DiagnosticContext, order: list[int]) -> list[Candidate]:
     inverse = np.argsort(order).tolist()
     moved = [k for k in range(len(order)) if order[k] != k]
     velocities = quoted(context.velocities[k] for k in moved)
@@ -112,7 +112,7 @@ def _orders(context: DiagnosticContext, order: list[int]) -> list[Candidate]:
     ]
 
 
-def _single(context: DiagnosticContext, k: int, slope: float) -> list[Candidate]:
+def _wrong_factor_of_joint(context: DiagnosticContext, k: int, slope: float) -> list[Candidate]:
     trial = context.trial
     factors = factors_with_one(len(context.joints), k, slope)
     finding = (
@@ -134,7 +134,7 @@ def _single(context: DiagnosticContext, k: int, slope: float) -> list[Candidate]
     ]
 
 
-def _common(context: DiagnosticContext, slope: float) -> list[Candidate]:
+def _wrong_common_factor(context: DiagnosticContext, slope: float) -> list[Candidate]:
     """All velocities, all positions or the time are wrong by a factor."""
     trial = context.trial
     finding = f"the derivatives of all positions are {slope:.4g} times the recorded velocities"
@@ -158,9 +158,9 @@ def _common(context: DiagnosticContext, slope: float) -> list[Candidate]:
 # -- velocities and positions ----------------------------------------------------------------------
 
 
-DEFAULT: Final = Thresholds()
+DEFAULT_THRESHOLDS: Final = Thresholds()
 
-Cure = tuple[float, Candidate, Hypothesis]
+RankedCandidate = tuple[float, Candidate, Hypothesis]
 """The reduction of the cost, the change, and the row that it comes from."""
 
 
@@ -173,13 +173,13 @@ class Diagnosis:
     applied: tuple[Candidate, ...] = ()
 
 
-def diagnosed(
+def with_diagnosis(
     reading: LogDataset,
     sought: Problem,
     job: Job,
     full: bool,
     loaded_bodies: tuple[int, ...] = (),
-    limits: Thresholds = DEFAULT,
+    limits: Thresholds = DEFAULT_THRESHOLDS,
 ) -> LogDataset:
     """A log with what is probably wrong with it as `warnings`, if its channels are joint forces.
 
@@ -191,15 +191,15 @@ def diagnosed(
     if sought.joints is None or kernel is None:
         return reading
     model = DiagnosticModel(kernel, sought.mapping, lambda: gravity_kernel(job), limits)
-    picked = PickedRows(chosen(reading), limits.rows)
+    picked = PickedRows(spaced_blocks(reading), limits.rows)
     if not picked.samples or not sought.wanted.velocities_are_rates:
         return reading
     context = DiagnosticContext.of(model, picked, reading, sought)
     if np.abs(context.trial.qd).max() < limits.least_rate:
         return reading
     if loaded_bodies:
-        context = context.with_trial(replace(context.trial, loose=loaded_bodies))
-    found = diagnosis(context)
+        context = context.with_trial(replace(context.trial, unknown_bodies=loaded_bodies))
+    found = diagnose_context(context)
     ceilings, floors = reading.survey.ceilings.copy(), reading.survey.floors.copy()
     for candidate in found.applied:
         for channel, low, high in candidate.limits:
@@ -210,7 +210,7 @@ def diagnosed(
     return replace(reading, warnings=doubts, survey=survey)
 
 
-def diagnosis(context: DiagnosticContext) -> Diagnosis:
+def diagnose_context(context: DiagnosticContext) -> Diagnosis:
     """The changes that explain a log far better, the most important first, each tried on top of
     those before it."""
     found = list[Candidate]()
@@ -218,16 +218,16 @@ def diagnosis(context: DiagnosticContext) -> Diagnosis:
         best = min(alternatives, key=lambda c: context.cost(c.trial))
         found.append(best)
         context = context.with_trial(best.trial)
-    common = min(_of_all_forces(context), key=lambda c: context.cost(c.trial))
+    common = min(_changes_of_all_forces(context), key=lambda c: context.cost(c.trial))
     if common.trial is not context.trial:
         found.append(common)
         context = context.with_trial(common.trial)
     rows: Iterable[Hypothesis] = HYPOTHESES
     limits = context.thresholds
     for _ in range(0 if common.final else limits.most_changes):
-        cures = _cures(context, rows)
+        cures = _improvements(context, rows)
         most = max((gain for gain, _, _ in cures), default=0.0)
-        cured = next((c for gain, c, _ in cures if gain > most - limits.tie), None)
+        cured = next((c for gain, c, _ in cures if gain > most - limits.tie_gain), None)
         if cured is None or (cured.final and found):
             break
         rows = dict.fromkeys(row for _, _, row in cures)  # those that explain something
@@ -236,38 +236,43 @@ def diagnosis(context: DiagnosticContext) -> Diagnosis:
         if cured.final:
             break
     texts = [f"{c.finding}; {c.cure}" for c in found]
-    texts += [*_copies(context), *_held(context), *unrelated(context), *_unlike(context)]
-    return Diagnosis((*texts, *_unexplained(context, texts)), context, tuple(found))
+    texts += [
+        *_duplicated_forces(context),
+        *_frozen_forces(context),
+        *unrelated_velocities(context),
+        *_different_robot(context),
+    ]
+    return Diagnosis((*texts, *_unexplained_forces(context, texts)), context, tuple(found))
 
 
-def _of_all_forces(context: DiagnosticContext) -> Iterator[Candidate]:
+def _changes_of_all_forces(context: DiagnosticContext) -> Iterator[Candidate]:
     """The rows as they are, all forces times a factor, and the changes of gravity and of the last
     body, which may look like one."""
     yield Candidate(context.trial, "", "")
-    scaled = [*all_factor(context)]
+    scaled = [*common_force_factor(context)]
     yield from scaled
     if scaled:
         yield from gravity_sizes(context)
-        yield from payload(context)
+        yield from unknown_payload(context)
 
 
-def _cures(context: DiagnosticContext, rows: Iterable[Hypothesis]) -> list[Cure]:
+def _improvements(context: DiagnosticContext, rows: Iterable[Hypothesis]) -> list[RankedCandidate]:
     """The changes that explain the log far better than no change."""
     limits, poor = context.thresholds, bool(context.unexplained_channels())
-    found = list[Cure]()
+    found = list[RankedCandidate]()
     for row in rows:
-        if row.poor_only and not poor:
+        if row.unexplained_only and not poor:
             continue
         least = row.least_gain(len(context.forces), limits)
         least = max(least, limits.least_gain_of_poor) if poor else least
-        for candidate in row.tries(context):
+        for candidate in row.candidates(context):
             gain = context.score.cost - context.cost(candidate.trial)
             if gain > least:
                 found.append((gain, candidate, row))
     return found
 
 
-def _copies(context: DiagnosticContext) -> Iterator[str]:
+def _duplicated_forces(context: DiagnosticContext) -> Iterator[str]:
     """Columns of forces with the same values."""
     y, names = context.trial.measured, context.forces
     for j in range(y.shape[1]):
@@ -279,11 +284,11 @@ def _copies(context: DiagnosticContext) -> Iterator[str]:
                 )
 
 
-def _held(context: DiagnosticContext) -> Iterator[str]:
+def _frozen_forces(context: DiagnosticContext) -> Iterator[str]:
     """Columns of forces that keep one value for a part of the log in which the joint moves, and
     seldom another one."""
     samples, limits = context.picked.samples, context.thresholds
-    least = limits.held * sum(map(len, samples))
+    least = limits.frozen_fraction * sum(map(len, samples))
     for k, name in enumerate(context.forces):
         for s in samples:
             edges = np.flatnonzero(np.diff(s.measured[:, k], prepend=np.nan, append=np.nan) != 0)
@@ -299,7 +304,7 @@ def _held(context: DiagnosticContext) -> Iterator[str]:
                 )
 
 
-def _unexplained(context: DiagnosticContext, texts: list[str]) -> Iterator[str]:
+def _unexplained_forces(context: DiagnosticContext, texts: list[str]) -> Iterator[str]:
     """A log of which no change explains the forces."""
     poor = context.unexplained_channels()
     if not texts and 2 * len(poor) >= len(context.forces):
@@ -310,11 +315,11 @@ def _unexplained(context: DiagnosticContext, texts: list[str]) -> Iterator[str]:
         )
 
 
-def _unlike(context: DiagnosticContext) -> Iterator[str]:
+def _different_robot(context: DiagnosticContext) -> Iterator[str]:
     """A robot whose base parameters are far from those of its file."""
     limits, b = context.thresholds, len(context.model.mapping)
     distance = context.score.distance / max(b, 1)
-    if distance > limits.unlike:
+    if distance > limits.different_robot:
         yield (
             "the robot that was recorded is probably not the one of the robot file: the base "
             f"parameters differ from it by {np.sqrt(distance):.2g} standard deviations of "

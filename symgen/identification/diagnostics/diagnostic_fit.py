@@ -43,7 +43,7 @@ class Thresholds:
     """The reduction of the cost from which a change counts as a cure."""
     outlier: float = 3.0
     """Rows whose residual is larger than so many root mean squares of the channel are left out."""
-    poor: float = 0.25
+    max_residual: float = 0.25
     """A channel with a larger residual (a part of its root mean square) is not explained."""
     factor: float = 1.5
     """The least factor of one force that is reported."""
@@ -62,14 +62,14 @@ class Thresholds:
     tilted: float = 0.12
     """The residual of a channel (a part of its root mean square) from which directions of gravity
     are tried, because they need a regressor of their own."""
-    tie: float = 3.0
+    tie_gain: float = 3.0
     """The difference of gains within which the simpler change is taken."""
     least_gain_of_poor: float = 100.0
     """The reduction of the cost from which a change counts as a cure if a channel is not
     explained."""
     most_changes: int = 3
     """Changes that are tried on top of each other."""
-    unlike: float = 4.0
+    different_robot: float = 4.0
     """The mean square of the base parameters' deviations from the robot file, by those of the
     prior, from which the file is doubted."""
     small_robot: int = 8
@@ -78,7 +78,7 @@ class Thresholds:
     """The part of a channel's range that counts as its end."""
     saturated_rows: float = 0.05
     """The least part of the rows at the ends of a saturated channel."""
-    beyond: float = 0.8
+    min_outside_fraction: float = 0.8
     """The part of these rows whose prediction must be outside the range."""
     consistent: float = 0.9
     """The correlation of positions and integrated velocities from which they belong together."""
@@ -88,33 +88,33 @@ class Thresholds:
     """The deviation of their slope from 1 that is reported."""
     travel: float = 0.02
     """The least range of a position (rad or m) from which it moves."""
-    held: float = 0.1
+    frozen_fraction: float = 0.1
     """The part of the rows in which a force may keep exactly one value while its joint moves."""
 
     rows: int = 400
     """The number of rows of the diagnostic fit."""
 
 
-BLOCKS: Final = 8
+MAX_BLOCKS: Final = 8
 """Blocks of samples that are used, evenly over the log."""
-SLOW: Final = 0.02
+MIN_RELATIVE_RATE: Final = 0.02
 """Rows in which a joint is slower than this part of its greatest speed do not count for it, because
 the sign of its friction is not known."""
 RIDGE: Final = 1e-10
 """Added to the products of columns of unit length, for columns that nothing excites."""
-LOOSE: Final = 10.0
+LOOSE_FACTOR: Final = 10.0
 """The deviation of a loose body by the largest of all bodies."""
-REWEIGHTED: Final = 5
+WEIGHT_ITERATIONS: Final = 5
 """Iterations that find the weights of channels."""
 
 
-def chosen(reading: LogDataset) -> tuple[Samples, ...]:
+def spaced_blocks(reading: LogDataset) -> tuple[Samples, ...]:
     """Some blocks of a log's samples, evenly spaced."""
     count = len(reading.plan.training) + len(reading.plan.validation)
-    return tuple(reading.blocks(every=max(-(-count // BLOCKS), 1)))
+    return tuple(reading.blocks(every=max(-(-count // MAX_BLOCKS), 1)))
 
 
-def ridged(gram: Numbers, right: Numbers) -> Numbers:
+def solve_ridge(gram: Numbers, right: Numbers) -> Numbers:
     """The least-squares solutions (... p x k) from the products of columns (... p x p) and those of
     columns and measurements (... p x k)."""
     squares = np.maximum(np.diagonal(gram, axis1=-2, axis2=-1), 1e-300)
@@ -123,7 +123,7 @@ def ridged(gram: Numbers, right: Numbers) -> Numbers:
     return np.asarray(np.linalg.solve(scaled, right / lengths) / lengths)
 
 
-def by_joint(columns: Sequence[Numbers]) -> Numbers:
+def block_diagonal_columns(columns: Sequence[Numbers]) -> Numbers:
     """Columns of each joint (N x n each), which act on this joint alone (N x n x k n)."""
     own = np.stack(columns, axis=2)
     n = own.shape[1]
@@ -154,7 +154,9 @@ class PickedRows:
     def used(self) -> NDArray[np.bool_]:
         """Which measurements count (N x n)."""
         rates = np.abs(self.column("qd"))
-        return np.asarray(self.column("usable") & (rates >= SLOW * rates.max(axis=0)), np.bool_)
+        return np.asarray(
+            self.column("usable") & (rates >= MIN_RELATIVE_RATE * rates.max(axis=0)), np.bool_
+        )
 
     def measured(self, later: float = 0.0) -> Numbers:
         """The measurements `later` seconds after the rows (N x n), linearly interpolated."""
@@ -179,7 +181,7 @@ class Trial:
 
     `extra` are further columns of each joint's drive (N x n each). `gravity` is the acceleration of
     free fall by that of the robot's file where it is a number, and (m/s²) where it is a vector (3).
-    `loose` are the numbers of bodies of which the prior knows next to nothing."""
+    `unknown_bodies` are the numbers of bodies of which the prior knows next to nothing."""
 
     t: Numbers
     q: Numbers
@@ -189,7 +191,7 @@ class Trial:
     used: NDArray[np.bool_]
     extra: tuple[Numbers, ...] = ()
     gravity: float | Numbers = 1.0
-    loose: tuple[int, ...] = ()
+    unknown_bodies: tuple[int, ...] = ()
 
     @property
     def drives(self) -> list[Numbers]:
@@ -215,7 +217,7 @@ def drive_model(kernel: Kernel, trial: Trial) -> Numbers:
     """The columns of the inertial parameters and of the drives (N x n x p), 0 where a measurement
     does not count."""
     inertial = kernel(trial.q, trial.qd, trial.qdd)
-    columns = np.concatenate([inertial, by_joint(trial.drives)], axis=2)
+    columns = np.concatenate([inertial, block_diagonal_columns(trial.drives)], axis=2)
     return np.asarray(columns * trial.used[:, :, None])
 
 
@@ -253,7 +255,7 @@ class TrialProducts:
     @cached_property
     def grams(self) -> Numbers:
         """Of the inertial columns (n x b x b)."""
-        least = ridged(self._squares, self._mixed)
+        least = solve_ridge(self._squares, self._mixed)
         whole = self.inertial.transpose(0, 2, 1) @ self.inertial
         return np.asarray(whole - self._mixed.transpose(0, 2, 1) @ least)
 
@@ -263,14 +265,14 @@ class TrialProducts:
         columns = y.T[:, :, None]
         inertial = self.inertial.transpose(0, 2, 1) @ columns
         drives = self.drives.transpose(0, 2, 1) @ columns
-        least = ridged(self._squares, drives)
+        least = solve_ridge(self._squares, drives)
         left = np.sum(y**2, axis=0) - np.sum(drives * least, axis=(1, 2))
         reduced = inertial - self._mixed.transpose(0, 2, 1) @ least
         return reduced[:, :, 0], drives[:, :, 0], left
 
     def coefficients(self, drives: Numbers, x: Numbers) -> Numbers:
         """The coefficients of drives (n x d) that go with inertial parameters x (b)."""
-        return ridged(self._squares, (drives - self._mixed @ x)[:, :, None])[:, :, 0]
+        return solve_ridge(self._squares, (drives - self._mixed @ x)[:, :, None])[:, :, 0]
 
 
 @dataclass
@@ -296,10 +298,10 @@ class DiagnosticModel:
         squares = np.maximum(np.sum(y**2, axis=0), 1e-300)
         information, pull, constant = self._prior(trial)
         left = np.full(len(squares), 0.04)
-        for _ in range(REWEIGHTED):
+        for _ in range(WEIGHT_ITERATIONS):
             weights = limits.effective_rows / (np.maximum(left, limits.floor**2) * squares)
             gram = np.tensordot(weights, products.grams, 1) + information
-            x = ridged(gram, (mixed.T @ weights + pull)[:, None])[:, 0]
+            x = solve_ridge(gram, (mixed.T @ weights + pull)[:, None])[:, 0]
             rest = free - 2 * mixed @ x + (products.grams @ x) @ x
             left = np.clip(rest / squares, 0.0, None)
         distance = max(float(x @ information @ x - 2 * pull @ x + constant), 0.0)
@@ -353,7 +355,7 @@ class DiagnosticModel:
     def _prior(self, trial: Trial) -> tuple[Numbers, Numbers, float]:
         """The information of the prior (b x b), that times its mean (b), and the square of its
         mean; zero for a robot whose file has no inertia."""
-        key = isinstance(trial.gravity, float), trial.loose
+        key = isinstance(trial.gravity, float), trial.unknown_bodies
         if key not in self._priors:
             mapping, deviation = self.mapping, self._deviations(trial)
             mean = mapping.base(mapping.prior) if key[0] else mapping.prior
@@ -367,8 +369,8 @@ class DiagnosticModel:
         """The standard deviations of the standard parameters (s)."""
         result = deviations(self.mapping, self.thresholds.prior_deviation)
         bodies = result[: 10 * len(self.mapping.bodies)].reshape(-1, 10).copy()
-        for body in trial.loose:
-            result[10 * body : 10 * body + 10] = LOOSE * bodies.max(axis=0)
+        for body in trial.unknown_bodies:
+            result[10 * body : 10 * body + 10] = LOOSE_FACTOR * bodies.max(axis=0)
         return result
 
     def _driving(self, trial: Trial, drives: Numbers, left: Numbers) -> NDArray[np.bool_]:

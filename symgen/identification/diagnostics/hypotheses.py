@@ -19,13 +19,13 @@ from symgen.identification.diagnostics.diagnostic_fit import Thresholds, Trial
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
-NEAR_UNIT: Final = 0.1
+DECADE_TOLERANCE: Final = 0.1
 """The relative tolerance within which a factor is a power of ten: another unit."""
 MAX_SHIFT: Final = 0.1
 """The largest delay that is tried (s)."""
 FINE_SHIFT: Final = 0.03
 """The range about the best one in which delays are tried in smaller steps (s)."""
-LOW: Final = 0.25
+MAX_COST_FRACTION: Final = 0.25
 """The part of the gain by which costs may be above the least one about the delay."""
 
 
@@ -63,7 +63,7 @@ def _best_factor(context: DiagnosticContext, k: int) -> float | None:
     if factor is None:
         return None
     decade = float(np.copysign(10.0 ** round(np.log10(abs(factor))), factor))
-    return decade if abs(factor / decade - 1) < NEAR_UNIT else factor
+    return decade if abs(factor / decade - 1) < DECADE_TOLERANCE else factor
 
 
 def _projected_factor(context: DiagnosticContext, x: Numbers, k: int) -> float | None:
@@ -83,7 +83,7 @@ def _projected_factor(context: DiagnosticContext, x: Numbers, k: int) -> float |
     return float(sizes[0] ** 2 / product)
 
 
-def all_factor(context: DiagnosticContext) -> Iterator[Candidate]:
+def common_force_factor(context: DiagnosticContext) -> Iterator[Candidate]:
     """All forces times one factor: the median of those that the robot file predicts."""
     mapping, n = context.model.mapping, len(context.forces)
     base = mapping.base(mapping.prior)
@@ -134,7 +134,7 @@ def _saturated(context: DiagnosticContext) -> Iterator[Candidate]:
             kept[:, k] &= inside
             score = context.model.score(replace(trial, used=kept))
             predicted = sign * context.model.predicted(trial, score)[:, k]
-            if np.mean(predicted[outside] > high) > limits.beyond:
+            if np.mean(predicted[outside] > high) > limits.min_outside_fraction:
                 ends = (-np.inf, float(y[inside].max()))
                 yield Candidate(
                     replace(trial, used=kept),
@@ -161,7 +161,7 @@ def _delay(context: DiagnosticContext) -> Iterator[Candidate]:
     fine = coarse[np.argmin(costs(coarse))] + np.linspace(-FINE_SHIFT, FINE_SHIFT, 21)
     found = costs(fine)
     # slow rows do not count, so the costs are flat about the delay: the middle of the low ones
-    level = found.min() + LOW * max(context.score.cost - found.min(), 0.0)
+    level = found.min() + MAX_COST_FRACTION * max(context.score.cost - found.min(), 0.0)
     delay = float(fine[found <= level].mean())
     if abs(delay) > step / 2:
         yield Candidate(
@@ -198,14 +198,14 @@ def _zeros(context: DiagnosticContext) -> Iterator[Candidate]:
         best = _best_zero(context, k)
         if abs(best) > limits.zero:
             yield Candidate(
-                _moved(context.trial, k, best),
+                _with_offset(context.trial, k, best),
                 f"the zero of '{shown(context.positions[k])}' probably differs from that of "
                 f"the robot file by {np.degrees(-best):.3g}°",
                 "correct the calibration of the encoder, or add the angle to the positions",
             )
 
 
-def _moved(trial: Trial, k: int, angle: float) -> Trial:
+def _with_offset(trial: Trial, k: int, angle: float) -> Trial:
     return replace(trial, q=trial.q + np.where(np.arange(trial.q.shape[1]) == k, angle, 0.0))
 
 
@@ -217,7 +217,7 @@ def _best_zero(context: DiagnosticContext, k: int) -> float:
     """The offset (rad) of joint k with the least cost; 0 if none is much better."""
 
     def cost(angle: float) -> float:
-        return context.cost(_moved(context.trial, k, angle))
+        return context.cost(_with_offset(context.trial, k, angle))
 
     costs = [cost(angle) for angle in ANGLES]
     best = int(np.argmin(costs))
@@ -245,7 +245,7 @@ def parabolic_minimum(cost: Callable[[float], float], best: float, width: float)
 
 # -- the robot -------------------------------------------------------------------------------------
 
-LARGEST: Final = 2.0
+MAX_LOG_FACTOR: Final = 2.0
 """The largest logarithm of a factor of gravity that is tried."""
 
 
@@ -257,7 +257,7 @@ def gravity_sizes(context: DiagnosticContext) -> Iterator[Candidate]:
         return context.cost(replace(context.trial, gravity=float(np.exp(log))))
 
     limits = context.thresholds
-    grid = np.linspace(-LARGEST, LARGEST, 9)
+    grid = np.linspace(-MAX_LOG_FACTOR, MAX_LOG_FACTOR, 9)
     best = float(grid[int(np.argmin([cost(x) for x in grid]))])
     factor = float(np.exp(parabolic_minimum(cost, best, 0.5)))
     size = ",".join(f"{0.0 - x:g}" for x in context.model.mapping.model.gravity)
@@ -271,7 +271,7 @@ def gravity_sizes(context: DiagnosticContext) -> Iterator[Candidate]:
         "the forces do not include gravity",
         "give --gravity 0,0,0 if it was subtracted from them",
     )
-    if abs(best) < LARGEST and not 1 / limits.gravity < factor < limits.gravity:
+    if abs(best) < MAX_LOG_FACTOR and not 1 / limits.gravity < factor < limits.gravity:
         yield Candidate(
             replace(context.trial, gravity=factor),
             f"all lengths of the robot are probably {1 / factor:.3g} times those in the robot file",
@@ -310,7 +310,9 @@ def gravity_directions(context: DiagnosticContext) -> Iterator[Candidate]:
     tilt = np.degrees(
         np.arccos(np.clip(gravity(best) @ np.array(model.gravity, float) / size**2, -1, 1))
     )
-    explained = context.model.score(trial(best)).residuals.max() < context.thresholds.poor**2
+    explained = (
+        context.model.score(trial(best)).residuals.max() < context.thresholds.max_residual**2
+    )
     if explained and tilt > context.thresholds.tilt:
         text = ",".join(f"{x:.2f}" for x in gravity(best))
         yield Candidate(
@@ -321,12 +323,12 @@ def gravity_directions(context: DiagnosticContext) -> Iterator[Candidate]:
         )
 
 
-def payload(context: DiagnosticContext) -> Iterator[Candidate]:
+def unknown_payload(context: DiagnosticContext) -> Iterator[Candidate]:
     """A last body that is not as in the robot file."""
     mapping, last = context.model.mapping, len(context.model.mapping.bodies) - 1
-    if last in context.trial.loose:
+    if last in context.trial.unknown_bodies:
         return
-    trial = replace(context.trial, loose=(last,))
+    trial = replace(context.trial, unknown_bodies=(last,))
     mass = context.model.standard(trial)[10 * last] - mapping.prior[10 * last]
     body = shown(mapping.bodies[last])
     if mass < context.thresholds.load * float(mapping.prior[: 10 * (last + 1) : 10].sum()):
@@ -340,7 +342,7 @@ def payload(context: DiagnosticContext) -> Iterator[Candidate]:
     )
 
 
-def drift(context: DiagnosticContext) -> Iterator[Candidate]:
+def friction_drift(context: DiagnosticContext) -> Iterator[Candidate]:
     """Friction that changes over the log."""
     trial = context.trial
     ramp = (trial.t - trial.t.mean()) / max(np.ptp(trial.t), 1e-9)
@@ -360,29 +362,29 @@ class Hypothesis:
     """A row of the table: what it tries, the reduction of the cost from which it is believed, by
     channel and in all, and whether it is tried only if a channel is not explained."""
 
-    tries: Callable[[DiagnosticContext], Iterable[Candidate]]
+    candidates: Callable[[DiagnosticContext], Iterable[Candidate]]
     least: float = 0.0
-    of_each: float = 0.0
-    poor_only: bool = False
+    least_gain_of_channel: float = 0.0
+    unexplained_only: bool = False
 
     def least_gain(self, channels: int, limits: Thresholds) -> float:
         """The reduction of the cost from which the hypothesis is believed."""
-        return (self.least or limits.least_gain) + self.of_each * channels
+        return (self.least or limits.least_gain) + self.least_gain_of_channel * channels
 
 
 HYPOTHESES: Final = (
     Hypothesis(lambda context: _forces(context).signs(context)),
     Hypothesis(_force_factors),
     Hypothesis(_saturated, least=60.0),
-    Hypothesis(_delay, of_each=50.0),
-    Hypothesis(lambda context: _forces(context).swaps(context, "used"), poor_only=True),
+    Hypothesis(_delay, least_gain_of_channel=50.0),
+    Hypothesis(lambda context: _forces(context).swaps(context, "used"), unexplained_only=True),
     Hypothesis(lambda context: _positions(context).signs(context)),
-    Hypothesis(lambda context: _positions(context).swaps(context), poor_only=True),
-    Hypothesis(_degrees, poor_only=True),
+    Hypothesis(lambda context: _positions(context).swaps(context), unexplained_only=True),
+    Hypothesis(_degrees, unexplained_only=True),
     Hypothesis(_zeros, least=25.0),
     Hypothesis(gravity_sizes),
     Hypothesis(gravity_directions, least=60.0),
-    Hypothesis(payload),
-    Hypothesis(drift, least=60.0),
+    Hypothesis(unknown_payload),
+    Hypothesis(friction_drift, least=60.0),
 )
 """All hypotheses, those with the simplest cures first."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from symgen.identification.data.dataset import LogDataset, open_dataset
 from symgen.identification.data.open_log import LogSource
-from symgen.identification.diagnostics.diagnose import diagnosed
+from symgen.identification.diagnostics.diagnose import with_diagnosis
 from symgen.identification.estimation.log_reducer import BATCHES, LogReducer
 from symgen.identification.estimation.triangular_factors import (
     Batches,
@@ -265,7 +265,7 @@ def _first_look(fleet: Fleet, log: LogSource, thoroughly: bool) -> FirstLook:
     settings, sought = fleet.settings, fleet.sought
     read = open_dataset(log, sought.wanted, fleet.loaded.model, settings, settings.held_out)
     if thoroughly:
-        read = diagnosed(read, sought, fleet.job, settings.full, fleet.loaded_bodies)
+        read = with_diagnosis(read, sought, fleet.job, settings.full, fleet.loaded_bodies)
     once = LogReducer(read, settings, lambda step: None)
     rates = once.rates(sought.joints) if sought.joints else None
     return FirstLook(read if fleet.count <= KEPT else read.uncached, rates)

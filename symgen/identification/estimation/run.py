@@ -11,8 +11,8 @@ from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.open_log import LogSource, resolve_logs
 from symgen.identification.data.samples import Samples
-from symgen.identification.diagnostics.cutoffs import tuned
-from symgen.identification.diagnostics.diagnose import diagnosed
+from symgen.identification.diagnostics.cutoffs import open_with_best_cutoff
+from symgen.identification.diagnostics.diagnose import with_diagnosis
 from symgen.identification.estimation.iterative import IterativeEstimator
 from symgen.identification.estimation.log_groups import Fleet, LogFit, OwnColumns
 from symgen.identification.estimation.log_reducer import LogReducer
@@ -118,10 +118,10 @@ def solved(
     """The same of a problem whose regressors are made."""
     progress("reading the log")
     logs, robots = resolve_logs(log, robots)
-    read = tuned(logs[0], sought, loaded, settings, settings.held_out)
+    read = open_with_best_cutoff(logs[0], sought, loaded, settings, settings.held_out)
     if len(logs) == 1:
         _check_length(read, sought)
-        read = diagnosed(read, sought, job, settings.full, loaded_bodies)
+        read = with_diagnosis(read, sought, job, settings.full, loaded_bodies)
         source = LogReducer(read, settings, progress)
         rates = source.rates(sought.joints) if sought.joints else None
         return _fitted(loaded, sought, settings, read, source, rates)[0]

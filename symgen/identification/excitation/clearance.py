@@ -25,15 +25,15 @@ from symgen.reading.visual_shapes import VisualShape
 from symgen.text import shown
 from symgen.tracing.robot import ParametricModel
 
-POSTURES: Final = 100
+RANDOM_POSTURES: Final = 100
 """Random postures at which pairs of links are tested for permanent contact."""
-SAME: Final = 1e-3
+DISTANCE_TOLERANCE: Final = 1e-3
 """Distances from the box that differ by less (m) are the same."""
 PENALTY_SCALE: Final = 0.05
 """The excess over the box (m) that a search penalises as a force of twice its limit."""
-DIFFERENCE: Final = 1e-5
+DIFFERENCE_STEP: Final = 1e-5
 """Half of the step of differences (rad or m)."""
-SIDES: Final = 16
+CYLINDER_SIDES: Final = 16
 """Corners of the polygon that contains the end of a cylinder."""
 CONTACT_SHARE: Final = 0.9
 """Pairs of links that are too close at more than this part of random postures are not checked."""
@@ -153,10 +153,10 @@ class Clearance:
         here = self._squared_excess(q)
         outside = np.flatnonzero(here)
         if len(outside):
-            steps = DIFFERENCE * np.vstack([np.eye(n), -np.eye(n)])
+            steps = DIFFERENCE_STEP * np.vstack([np.eye(n), -np.eye(n)])
             around = (q[outside] + steps[:, None]).reshape(-1, n)
             forth, back = self._squared_excess(around).reshape(2, n, -1)
-            slopes[outside] = (forth - back).T / (2 * DIFFERENCE)
+            slopes[outside] = (forth - back).T / (2 * DIFFERENCE_STEP)
         return here, slopes
 
     def _squared_excess(self, q: Numbers) -> Numbers:
@@ -244,7 +244,7 @@ class Clearance:
     @cached_property
     def _solids(self) -> dict[int, Any]:
         """The shapes as geometry of coal."""
-        return {k: _solid(s) for k, s in enumerate(self.shapes) if s.source is not None}
+        return {k: _coal_geometry(s) for k, s in enumerate(self.shapes) if s.source is not None}
 
     def touching(self, postures: Numbers) -> frozenset[tuple[str, str]]:
         """The pairs of links that are closer than `distance` at more than `CONTACT_SHARE` of some
@@ -267,7 +267,7 @@ class Clearance:
         rest, found = np.zeros(1), set()
         for k, shape in self._moving:
             excess = [self._beyond(x[None], rest, shape) for x in at[k]]
-            if min(excess) > 0 and max(excess) - min(excess) < SAME:
+            if min(excess) > 0 and max(excess) - min(excess) < DISTANCE_TOLERANCE:
                 found.add(shape.link)
         return frozenset(found)
 
@@ -288,7 +288,7 @@ def _coal() -> Any:
     return coal
 
 
-def _solid(shape: CollisionShape) -> Any:
+def _coal_geometry(shape: CollisionShape) -> Any:
     """The geometry of coal for a shape."""
     coal, source = _coal(), shape.source
     assert source is not None
@@ -315,7 +315,7 @@ def _vertices(source: VisualShape) -> Numbers:
     return np.array([mesh.vertex(k) for k in range(mesh.num_vertices)])
 
 
-def _points(source: VisualShape) -> tuple[Numbers, float]:
+def _points_and_radius(source: VisualShape) -> tuple[Numbers, float]:
     """The points of a shape in its own frame, and the radius around them."""
     size, end = source.size, np.array([[0.0, 0.0, source.size[-1] / 2]])
     if source.kind == "box":
@@ -325,15 +325,15 @@ def _points(source: VisualShape) -> tuple[Numbers, float]:
     if source.kind == "capsule":
         return np.vstack([end, -end]), size[0]
     if source.kind == "cylinder":
-        turn = 2 * np.pi / SIDES * np.arange(SIDES)
+        turn = 2 * np.pi / CYLINDER_SIDES * np.arange(CYLINDER_SIDES)
         ring = np.stack([np.cos(turn), np.sin(turn), 0 * turn], 1) * (
-            size[0] / np.cos(np.pi / SIDES)
+            size[0] / np.cos(np.pi / CYLINDER_SIDES)
         )
         return np.vstack([ring + end, ring - end]), 0.0
-    return _hull(_vertices(source)), 0.0
+    return _hull_vertices(_vertices(source)), 0.0
 
 
-def _hull(vertices: Numbers) -> Numbers:
+def _hull_vertices(vertices: Numbers) -> Numbers:
     """The vertices that are corners of the convex hull, all of them where they are flat."""
     try:
         from scipy.spatial import ConvexHull, QhullError
@@ -353,7 +353,7 @@ def collision_shapes(
     known = {shape.link for shape in shapes}
     for shape in (s for s in shapes if s.link in system.link_frames):
         frame = system.link_frames[shape.link]
-        pose, (points, radius) = frame.pose @ shape.pose, _points(shape)
+        pose, (points, radius) = frame.pose @ shape.pose, _points_and_radius(shape)
         placed = points @ np.array(pose.rotation).T + np.array(pose.position)
         yield CollisionShape(shape.link, frame.body, placed, radius, pose, shape)
     for link, frame in system.link_frames.items():

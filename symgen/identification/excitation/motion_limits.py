@@ -19,14 +19,14 @@ from symgen.reading.options import joint_values
 from symgen.text import cited, hint, repeated, shown
 
 KINDS: Final = ("lower", "upper", "velocity", "effort")
-LARGEST: Final = 1e9
+MAX_LIMIT: Final = 1e9
 """What is larger limits nothing (and overflows in squares)."""
-TURN: Final = math.pi
+CONTINUOUS_RANGE: Final = math.pi
 """How far a continuous joint goes to either side where nothing else is said (rad)."""
 
 
 @dataclass(frozen=True)
-class Bounds:
+class MotionBounds:
     """Lower and upper positions (rad or m), speeds (rad/s or m/s) and forces (N m or N), n each."""
 
     lower: Numbers
@@ -34,10 +34,12 @@ class Bounds:
     speed: Numbers
     force: Numbers
 
-    def within(self, margin: float) -> "Bounds":
+    def within(self, margin: float) -> "MotionBounds":
         """The same with this part of each taken off: of ranges half at either end."""
         cut, rest = margin * (self.upper - self.lower) / 2, 1 - margin
-        return Bounds(self.lower + cut, self.upper - cut, rest * self.speed, rest * self.force)
+        return MotionBounds(
+            self.lower + cut, self.upper - cut, rest * self.speed, rest * self.force
+        )
 
     def excess(self, q: Numbers, qd: Numbers, tau: Numbers) -> Numbers:
         """The excess of states (N x n each) over limits, in parts of the half range, speed or force
@@ -49,13 +51,13 @@ class Bounds:
         return np.asarray(used - 1.0)
 
 
-def bounds(loaded: LoadedRobot, given: Sequence[tuple[str, str, float]]) -> Bounds:
+def motion_bounds(loaded: LoadedRobot, given: Sequence[tuple[str, str, float]]) -> MotionBounds:
     """The limits of a robot's joints, `given` ones (joint, kind, value) before those of the file;
     those of no joint ("", kind, value) hold for the joints of which the file gives none.
 
     Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is
     missing or leaves nothing."""
-    model, stated = loaded.model, _given(loaded.model, given)
+    model, stated = loaded.model, _given_limits(loaded.model, given)
     if model.closures:
         raise OptionError("symgen excite does not support robots with closed loops; remove them")
     several = next((joint for _, joint in model.joints if not joint.type.has_one_coordinate), None)
@@ -65,10 +67,12 @@ def bounds(loaded: LoadedRobot, given: Sequence[tuple[str, str, float]]) -> Boun
             f"joint '{name}' is {several.kind}, and symgen excite supports only joints with one "
             "coordinate; fix the base or select a part of the robot with --root and --tip"
         )
-    return _of_user(loaded, [_limits(loaded, body, stated) for body in model.bodies])
+    return _bounds_of_coordinates(
+        loaded, [_joint_limits(loaded, body, stated) for body in model.bodies]
+    )
 
 
-def _given(
+def _given_limits(
     model: RigidBodyModel, given: Sequence[tuple[str, str, float]]
 ) -> Mapping[tuple[str, str], float]:
     names = [body.joint.name for body in model.bodies if not body.joint.type.is_rotor]
@@ -87,7 +91,7 @@ def _given(
     return {(name, kind): value for name, kind, value in given}
 
 
-def _limits(
+def _joint_limits(
     loaded: LoadedRobot, body: Body, given: Mapping[tuple[str, str], float]
 ) -> tuple[float, ...] | None:
     """lower, upper, velocity, effort of a body's joint; None of a rotor, infinite where a follower
@@ -98,7 +102,10 @@ def _limits(
     if body.follows:
         usual, of_all = {"lower": -math.inf, **dict.fromkeys(KINDS[1:], math.inf)}, {}
     elif joint.type.unbounded and joint.limits.lower is None and joint.limits.upper is None:
-        usual = {"lower": -TURN, "upper": TURN}  # half a turn to either side
+        usual = {
+            "lower": -CONTINUOUS_RANGE,
+            "upper": CONTINUOUS_RANGE,
+        }  # half a turn to either side
     known = dict[str, float]()
     for kind in KINDS:
         own, stated = given.get((joint.name, kind)), getattr(joint.limits, kind)
@@ -106,12 +113,12 @@ def _limits(
         value = next((x for x in values if x is not None), None)
         if value is not None:
             known[kind] = value
-    for fault in _faults(known, joint.name):
-        raise _error(loaded, body, fault)
+    for fault in _limit_faults(known, joint.name):
+        raise _error_at_joint(loaded, body, fault)
     return tuple(float(known[kind]) for kind in KINDS)
 
 
-def _faults(known: Mapping[str, float], name: str) -> Iterator[str]:
+def _limit_faults(known: Mapping[str, float], name: str) -> Iterator[str]:
     """What is wrong with the limits of a joint, a sentence each."""
     if missing := [kind for kind in KINDS if kind not in known]:
         yield (
@@ -123,7 +130,7 @@ def _faults(known: Mapping[str, float], name: str) -> Iterator[str]:
             f"cannot move: its lower limit {known['lower']:g} is not below its upper limit "
             f"{known['upper']:g}"
         )
-    for kind in (kind for kind in KINDS if LARGEST < abs(known[kind]) < math.inf):
+    for kind in (kind for kind in KINDS if MAX_LIMIT < abs(known[kind]) < math.inf):
         yield (
             f"its {kind} limit {known[kind]:g} is too large to be a real limit; give --limit "
             f"{shown(name)}.{kind}=VALUE"
@@ -135,14 +142,16 @@ def _faults(known: Mapping[str, float], name: str) -> Iterator[str]:
         )
 
 
-def _error(loaded: LoadedRobot, body: Body, message: str) -> RobotError:
+def _error_at_joint(loaded: LoadedRobot, body: Body, message: str) -> RobotError:
     """In the file, at the link that the joint moves; a motor moves none of its own."""
     kind = "motor" if body.joint.type.is_rotor else "joint"
     place = loaded.places.get(body.name, SourceLocation(loaded.file, 1))
     return RobotError(place, f"{kind} '{shown(body.joint.name)}'", message)
 
 
-def _of_user(loaded: LoadedRobot, limits: Sequence[tuple[float, ...] | None]) -> Bounds:
+def _bounds_of_coordinates(
+    loaded: LoadedRobot, limits: Sequence[tuple[float, ...] | None]
+) -> MotionBounds:
     """Limits of the coordinates that the user moves, with those of their followers; forces are the
     leaders' own."""
     rows = dict[int, list[float]]()
@@ -152,7 +161,7 @@ def _of_user(loaded: LoadedRobot, limits: Sequence[tuple[float, ...] | None]) ->
     for body, limit in zip(loaded.model.bodies, limits, strict=True):
         if body.follows is not None and limit is not None:
             if len(body.follows.terms) > 1:
-                raise _error(
+                raise _error_at_joint(
                     loaded,
                     body,
                     "depends on several joints or motors, and symgen excite cannot derive their "
@@ -178,9 +187,9 @@ def _of_user(loaded: LoadedRobot, limits: Sequence[tuple[float, ...] | None]) ->
             else ""
         )
         if fault:
-            raise _error(loaded, loaded.model.body(i), fault)
+            raise _error_at_joint(loaded, loaded.model.body(i), fault)
     table = np.array([rows[i] for i, _ in loaded.model.leading]).T
-    return Bounds(*table)
+    return MotionBounds(*table)
 
 
 # -- options ---------------------------------------------------------------------------------------

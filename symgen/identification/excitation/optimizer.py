@@ -17,9 +17,9 @@ from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.excitation.task import (
     ExcitationTask,
-    Fourier,
-    basis,
-    condition,
+    FourierMotion,
+    condition_numbers,
+    fourier_basis,
     rest_to_rest_basis,
     smooth_condition,
 )
@@ -29,66 +29,74 @@ from symgen.text import shown
 
 Progress = Callable[[str], None]
 
-TRIES: Final = 200
+RANDOM_POSTURES: Final = 200
 """Random postures among which the centres of motions are looked for."""
-STARTS: Final = 20
+RANDOM_STARTS: Final = 20
 """Random motions of which the best is where the search begins."""
-ROUNDS: Final = (1e1, 1e3)
+PENALTY_WEIGHTS: Final = (1e1, 1e3)
 """Weights of the penalty, one search after the other."""
-PRECISION: Final = 1e-6
+SCALE_TOLERANCE: Final = 1e-6
 """The largest relative difference of a motion's size from the largest one within limits."""
-GROWTHS: Final = (1.0, 0.5, 0.25, 0.125)
+GROWTH_FRACTIONS: Final = (1.0, 0.5, 0.25, 0.125)
 """Parts of a joint's excursion that are tried to be given back after a motion was shrunk."""
-SHRINKS: Final = 60
+MAX_BISECTIONS: Final = 60
 """Halvings of the interval in which the largest motion within limits is found."""
 
 
 @dataclass(frozen=True)
-class Excited:
+class ExcitationResult:
     """The motion found, and the first one within limits that chance gave; condition numbers of both
     as they are and with columns of unit length (of rows divided by limits of force)."""
 
     task: ExcitationTask
-    first: Fourier
-    motion: Fourier
-    before: tuple[float, float]
-    after: tuple[float, float]
+    first: FourierMotion
+    motion: FourierMotion
+    initial_condition: tuple[float, float]
+    final_condition: tuple[float, float]
 
 
-def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> Excited:
+def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> ExcitationResult:
     """The best motion that the budget finds. Raises SymgenError where no motion keeps to the
     limits."""
     progress("searching for motions within the limits (stage 1 of 3)")
-    starts = list(_starts(task))
-    judged = [(condition(task.rows(motion))[1], k) for k, motion in enumerate(starts)]
+    starts = list(_random_motions(task))
+    judged = [(condition_numbers(task.rows(motion))[1], k) for k, motion in enumerate(starts)]
     best = starts[min(judged)[1]]
     searched = _search(task, best, progress)
     progress("enforcing the limits between the samples (stage 3 of 3)")
-    first, best, searched = (_fitted(task, motion) for motion in (starts[0], best, searched))
-    motion = min((best, searched, first), key=lambda m: condition(task.rows(m))[1])
-    return Excited(task, first, motion, condition(task.rows(first)), condition(task.rows(motion)))
+    first, best, searched = (
+        _within_all_limits(task, motion) for motion in (starts[0], best, searched)
+    )
+    motion = min((best, searched, first), key=lambda m: condition_numbers(task.rows(m))[1])
+    return ExcitationResult(
+        task,
+        first,
+        motion,
+        condition_numbers(task.rows(first)),
+        condition_numbers(task.rows(motion)),
+    )
 
 
 # -- starts ----------------------------------------------------------------------------------------
 
 
-def _starts(task: ExcitationTask) -> Iterator[Fourier]:
+def _random_motions(task: ExcitationTask) -> Iterator[FourierMotion]:
     """Random motions within limits at the coarse times. Raises SymgenError where even standing
     still needs too much force."""
     random, centre = np.random.default_rng(task.plan.seed), _centre(task)
-    free, allowed = _freedom(task), task.allowed
+    free, allowed = _free_directions(task), task.allowed
     room = np.minimum(allowed.upper - centre, centre - allowed.lower)
-    for _ in range(STARTS):
+    for _ in range(RANDOM_STARTS):
         y = random.normal(size=(task.joints, free.shape[1])) @ free.T
-        q, qd, _ = Fourier(centre, y, task.plan.period).states(task.coarse)
+        q, qd, _ = FourierMotion(centre, y, task.plan.period).states(task.coarse)
         used = np.maximum(
             np.abs(q - centre).max(axis=0) / room, np.abs(qd).max(axis=0) / allowed.speed
         )
-        motion = Fourier(centre, y / used[:, None], task.plan.period)
-        yield _within(lambda m: task.excess(m, task.coarse), motion)
+        motion = FourierMotion(centre, y / used[:, None], task.plan.period)
+        yield _shrunk_to_limits(lambda m: task.excess(m, task.coarse), motion)
 
 
-def _freedom(task: ExcitationTask) -> Numbers:
+def _free_directions(task: ExcitationTask) -> Numbers:
     """Directions of a joint's coefficients (2 N x f)."""
     n = task.plan.harmonics
     return rest_to_rest_basis(n) if task.plan.rest else np.eye(2 * n)
@@ -100,10 +108,11 @@ def _centre(task: ExcitationTask) -> Numbers:
     allowed, random = task.allowed, np.random.default_rng([task.plan.seed, 1])
     middle = (allowed.upper + allowed.lower) / 2
     others = (
-        random.uniform(-0.4, 0.4, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
+        random.uniform(-0.4, 0.4, (RANDOM_POSTURES, task.joints)) * (allowed.upper - allowed.lower)
+        + middle
     )
     postures = np.vstack([middle, others]) if task.posture is None else task.posture[None]
-    postures = _free(task, postures)
+    postures = _free_postures(task, postures)
     at_rest = np.zeros_like(postures)
     used = np.abs(task.dynamics.forces((postures, at_rest, at_rest))) / allowed.force
     worst = used.max(axis=1)
@@ -122,7 +131,7 @@ def _centre(task: ExcitationTask) -> Numbers:
     return np.asarray(postures[np.argmin(worst)])
 
 
-def _free(task: ExcitationTask, postures: Numbers) -> Numbers:
+def _free_postures(task: ExcitationTask, postures: Numbers) -> Numbers:
     """The postures that keep to the free space. Raises SymgenError if there are none."""
     if task.clearance is None:
         return postures
@@ -137,34 +146,36 @@ def _free(task: ExcitationTask, postures: Numbers) -> Numbers:
     return np.asarray(postures[np.array(worst) <= 0])
 
 
-def _fitted(task: ExcitationTask, motion: Fourier) -> Fourier:
+def _within_all_limits(task: ExcitationTask, motion: FourierMotion) -> FourierMotion:
     """The motion within all limits and the free space: shrunk about its centre, then, if space is
     limited, with each joint's excursion as large as the others allow."""
-    shrunk = _within(task.whole_excess, motion)
+    shrunk = _shrunk_to_limits(task.whole_excess, motion)
     if task.clearance is None or shrunk is motion:
         return shrunk
     factors = np.array(shrunk.coefficients)
     for joint in range(task.joints):
         wide = factors.copy()
         wide[joint] = motion.coefficients[joint]
-        for share in GROWTHS:
+        for share in GROWTH_FRACTIONS:
             grown = factors.copy()
             grown[joint] += share * (wide[joint] - factors[joint])
-            if task.whole_excess(Fourier(motion.centre, grown, motion.period)) <= 0:
+            if task.whole_excess(FourierMotion(motion.centre, grown, motion.period)) <= 0:
                 factors = grown
                 break
-    return Fourier(motion.centre, factors, motion.period)
+    return FourierMotion(motion.centre, factors, motion.period)
 
 
-def _within(excess: Callable[[Fourier], float], motion: Fourier) -> Fourier:
+def _shrunk_to_limits(
+    excess: Callable[[FourierMotion], float], motion: FourierMotion
+) -> FourierMotion:
     """The motion, shrunk about its centre until it has no excess."""
     if excess(motion) <= 0:
         return motion
     low, high = 0.0, 1.0
-    for _ in range(SHRINKS):
+    for _ in range(MAX_BISECTIONS):
         factor = (low + high) / 2
         low, high = (factor, high) if excess(motion.scaled(factor)) <= 0 else (low, factor)
-        if high - low < PRECISION * high:
+        if high - low < SCALE_TOLERANCE * high:
             break
     return motion.scaled(low)
 
@@ -181,17 +192,17 @@ class ExcitationSearch:
     free: Numbers
     weight: float
 
-    def motion(self, x: Numbers) -> Fourier:
+    def motion(self, x: Numbers) -> FourierMotion:
         """The motion of variables (n (1 + f))."""
         allowed, table = self.task.allowed, x.reshape(self.task.joints, -1)
         centre = (allowed.upper + allowed.lower) / 2 + table[:, 0] * (
             allowed.upper - allowed.lower
         ) / 2
-        return Fourier(
+        return FourierMotion(
             centre, (table[:, 1:] @ self.free.T) * allowed.speed[:, None], self.task.plan.period
         )
 
-    def variables(self, motion: Fourier) -> Numbers:
+    def variables(self, motion: FourierMotion) -> Numbers:
         """The variables of a motion."""
         allowed = self.task.allowed
         centre = (motion.centre - (allowed.upper + allowed.lower) / 2) / (
@@ -214,7 +225,7 @@ class ExcitationSearch:
         by_states = task.dynamics.gradient(states, by_regressor).copy()
         by_states[0] += by_position
         by_states[1] += by_rate
-        return value + penalty, self._gathered(by_states.swapaxes(1, 2))
+        return value + penalty, self._gradient(by_states.swapaxes(1, 2))
 
     def _penalty(self, states: States, tau: Numbers) -> tuple[float, Numbers, Numbers, Numbers]:
         """Weight by the mean square of excesses, with its derivatives in q, qd and tau (N x n
@@ -235,10 +246,10 @@ class ExcitationSearch:
             forces * np.sign(tau) / allowed.force,
         )
 
-    def _gathered(self, by_states: Numbers) -> Numbers:
+    def _gradient(self, by_states: Numbers) -> Numbers:
         """From derivatives in q, qd, qdd (3 x n x N) to those in the variables."""
         allowed, plan = self.task.allowed, self.task.plan
-        shapes = basis(plan.harmonics, plan.period, self.task.coarse)
+        shapes = fourier_basis(plan.harmonics, plan.period, self.task.coarse)
         by_coefficients = sum(
             (d @ s for d, s in zip(by_states, shapes, strict=True)),
             np.zeros((self.task.joints, 2 * plan.harmonics)),
@@ -251,21 +262,25 @@ class ExcitationSearch:
         ).ravel()
 
 
-class _Spent(Exception):
+class _BudgetExhausted(Exception):
     """All evaluations of a round are used."""
 
 
-def _search(task: ExcitationTask, start: Fourier, progress: Progress) -> Fourier:
+def _search(task: ExcitationTask, start: FourierMotion, progress: Progress) -> FourierMotion:
     """Rounds of L-BFGS from a motion with rising weights of the penalty, the budget shared out
     among them."""
-    motion, rounds = start, len(ROUNDS)
-    for k, weight in enumerate(ROUNDS):
+    motion, rounds = start, len(PENALTY_WEIGHTS)
+    for k, weight in enumerate(PENALTY_WEIGHTS):
         spend = (task.plan.budget + rounds - 1 - k) // rounds
-        motion = _round(ExcitationSearch(task, _freedom(task), weight), motion, spend, progress)
+        motion = _minimize_within_budget(
+            ExcitationSearch(task, _free_directions(task), weight), motion, spend, progress
+        )
     return motion
 
 
-def _round(search: ExcitationSearch, start: Fourier, spend: int, progress: Progress) -> Fourier:
+def _minimize_within_budget(
+    search: ExcitationSearch, start: FourierMotion, spend: int, progress: Progress
+) -> FourierMotion:
     """Where L-BFGS is after at most `spend` evaluations; SciPy's own limit lets a line search go
     on."""
     try:
@@ -278,14 +293,14 @@ def _round(search: ExcitationSearch, start: Fourier, spend: int, progress: Progr
     def objective(x: Numbers) -> tuple[float, Numbers]:
         number = next(seen)
         if number > spend:
-            raise _Spent
+            raise _BudgetExhausted
         progress(
             f"optimizing the motion with penalty {search.weight:g} (stage 2 of 3): "
             f"evaluation {number} of {spend}"
         )
         return search(x)
 
-    with suppress(_Spent):
+    with suppress(_BudgetExhausted):
         minimize(
             objective,
             reached[0],

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.excitation.clearance import Clearance
-from symgen.identification.excitation.motion_limits import Bounds, ExcitationPlan
+from symgen.identification.excitation.motion_limits import ExcitationPlan, MotionBounds
 from symgen.identification.model.regressor_tapes import Dynamics
 from symgen.numbers.types import Numbers
 
 
-def basis(harmonics: int, period: float, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def fourier_basis(harmonics: int, period: float, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """The functions that coefficients a_1 ... a_N, b_1 ... b_N multiply in q, its rate and its
     acceleration (each N_t x 2 N)."""
     rates = 2 * np.pi / period * np.arange(1, harmonics + 1)
@@ -42,7 +42,7 @@ def rest_to_rest_basis(harmonics: int) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Fourier:
+class FourierMotion:
     """A motion of n joints: centres (n, rad or m), coefficients (n x 2 N, rad/s or m/s) and period
     (s)."""
 
@@ -57,20 +57,20 @@ class Fourier:
 
     def states(self, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Positions, velocities and accelerations (each N_t x n) at times t (s)."""
-        place, rate, change = basis(self.harmonics, self.period, t)
+        place, rate, change = fourier_basis(self.harmonics, self.period, t)
         transposed = self.coefficients.T
         return self.centre + place @ transposed, rate @ transposed, change @ transposed
 
-    def scaled(self, factor: float) -> "Fourier":
+    def scaled(self, factor: float) -> "FourierMotion":
         """The same with its excursions from the centre times a factor."""
-        return Fourier(self.centre, self.coefficients * factor, self.period)
+        return FourierMotion(self.centre, self.coefficients * factor, self.period)
 
 
-PER_HARMONIC: Final = 12
+SAMPLES_OF_HARMONIC: Final = 12
 """Samples a period of the highest harmonic: what the search looks at."""
-FINE: Final = 1000
+MIN_FINE_SAMPLES: Final = 1000
 """Samples a period, at least, on which limits must hold."""
-APPROACH: Final = 100
+APPROACH_POSTURES: Final = 100
 """Postures on the way to the start of a motion at which free space is checked."""
 
 
@@ -82,7 +82,7 @@ class ExcitationTask:
     names: tuple[str, ...]
     dynamics: Dynamics
     parameters: Numbers
-    bounds: Bounds
+    bounds: MotionBounds
     plan: ExcitationPlan
     lengths: tuple[bool, ...] = ()
     """Whether the coordinate of each joint is a length; nothing is said where it is empty."""
@@ -110,7 +110,7 @@ class ExcitationTask:
         return len(self.bounds.lower)
 
     @property
-    def allowed(self) -> Bounds:
+    def allowed(self) -> MotionBounds:
         """The limits less the margin."""
         return self.bounds.within(self.plan.margin)
 
@@ -121,15 +121,15 @@ class ExcitationTask:
     @property
     def coarse(self) -> Numbers:
         """The times that the search looks at."""
-        return self.grid(PER_HARMONIC * self.plan.harmonics)
+        return self.grid(SAMPLES_OF_HARMONIC * self.plan.harmonics)
 
     @property
     def fine(self) -> Numbers:
         """The times at which limits must hold: rows, or more."""
         rows = round(self.plan.period * self.plan.rate)
-        return self.grid(rows * max(1, -(-FINE // rows)))
+        return self.grid(rows * max(1, -(-MIN_FINE_SAMPLES // rows)))
 
-    def excess(self, motion: Fourier, t: Numbers) -> float:
+    def excess(self, motion: FourierMotion, t: Numbers) -> float:
         """The largest excess of the motion, as a part of the limit; negative where it keeps to
         all."""
         states = motion.states(t)
@@ -141,13 +141,13 @@ class ExcitationTask:
         motion is shrunk about its centre until it fits."""
         return self.posture is not None or self.clearance is not None
 
-    def path(self, motion: Fourier) -> Numbers:
+    def path(self, motion: FourierMotion) -> Numbers:
         """The positions (N x n) at which free space is checked: on the straight way from the centre
         of the motion to its start, then a period."""
-        q, share = motion.states(self.fine)[0], np.linspace(0.0, 1.0, APPROACH)[:, None]
+        q, share = motion.states(self.fine)[0], np.linspace(0.0, 1.0, APPROACH_POSTURES)[:, None]
         return np.vstack([motion.centre + share * (q[0] - motion.centre), q, q[:1]])
 
-    def whole_excess(self, motion: Fourier) -> float:
+    def whole_excess(self, motion: FourierMotion) -> float:
         """The largest excess of the motion over its limits at the fine times, and over the free
         space (m) on its path; negative if it keeps to both."""
         worst = self.excess(motion, self.fine)
@@ -155,17 +155,17 @@ class ExcitationTask:
             return worst
         return max(worst, self.clearance.excess(self.path(motion)))
 
-    def rows(self, motion: Fourier) -> Numbers:
+    def rows(self, motion: FourierMotion) -> Numbers:
         """The stacked regressor (N n x b), each joint's rows divided by its limit of force."""
         scaled = self.dynamics.regressor(motion.states(self.coarse)) / self.bounds.force[:, None]
         return np.asarray(scaled[:, :, self.separable].reshape(-1, len(self.separable)))
 
 
-POWER: Final = 4
+EIGENVALUE_POWER: Final = 4
 """Of the smooth condition number; the largest would be the number itself, which has kinks."""
 
 
-def condition(rows: Numbers) -> tuple[float, float]:
+def condition_numbers(rows: Numbers) -> tuple[float, float]:
     """The condition numbers of stacked rows as they are and with columns of unit length; infinite
     where a column is 0."""
     lengths = np.linalg.norm(rows, axis=0)
@@ -184,8 +184,8 @@ def smooth_condition(rows: Numbers) -> tuple[float, Numbers]:
     unit = rows / lengths
     values, vectors = np.linalg.eigh(unit.T @ unit)
     values = np.maximum(values, 1e-14)
-    high, low = (values / values[-1]) ** POWER, (values[0] / values) ** POWER
-    value = 0.5 * (np.log(high.sum()) + np.log(low.sum())) / POWER + 0.5 * np.log(
+    high, low = (values / values[-1]) ** EIGENVALUE_POWER, (values[0] / values) ** EIGENVALUE_POWER
+    value = 0.5 * (np.log(high.sum()) + np.log(low.sum())) / EIGENVALUE_POWER + 0.5 * np.log(
         values[-1] / values[0]
     )
     slopes = 0.5 * (high / high.sum() - low / low.sum()) / values

@@ -20,33 +20,33 @@ from symgen.identification.data.dataset import LogDataset, open_dataset
 from symgen.identification.data.differentiation import DerivativeFilter
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
-from symgen.identification.diagnostics.diagnostic_fit import SLOW
+from symgen.identification.diagnostics.diagnostic_fit import MIN_RELATIVE_RATE
 from symgen.identification.gains.torque_constants import jackknife_errors, least_squares
 from symgen.identification.model.equations import Kernel, kernel
 from symgen.jobs.job import Job
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 
-PARTS: Final = 20
+JACKKNIFE_PARTS: Final = 20
 """Parts of the log, of which each in turn is left out for standard errors."""
-SPRING: Final = ("joint_stiffness", "spring_damping", "offset")
+SPRING_UNKNOWNS: Final = ("joint_stiffness", "spring_damping", "offset")
 """Unknowns of the spring: columns δ, δ̇ and 1."""
-MOTOR: Final = ("motor_inertia", "viscous", "coulomb")
+MOTOR_UNKNOWNS: Final = ("motor_inertia", "viscous", "coulomb")
 """Unknowns of the motor beside: columns θ̈, θ̇ and sign(θ̇)."""
-TORQUES: Final = {
-    "motor": (*SPRING, *MOTOR),
-    "joint": SPRING,
-    "model": SPRING,
+UNKNOWNS_OF_TORQUE: Final = {
+    "motor": (*SPRING_UNKNOWNS, *MOTOR_UNKNOWNS),
+    "joint": SPRING_UNKNOWNS,
+    "model": SPRING_UNKNOWNS,
 }
 """By what the torques are, those of motors, of sensors behind the springs or of the robot's model,
 the unknowns of each joint."""
-PIECE: Final = 512
+BLOCK_ROWS: Final = 512
 """Rows whose products are formed at a time."""
-UNKNOWN: Final = 0.1
+MAX_RELATIVE_ERROR: Final = 0.1
 """A stiffness with a larger relative standard error gets a note,"""
-BIASED: Final = 0.5
+MAX_BIAS_BY_ERROR: Final = 0.5
 """and one that noise of the encoders biases by more than this part of its standard error"""
-LEAST_BIAS: Final = 1e-3
+MIN_REPORTED_BIAS: Final = 1e-3
 """and by more than this part of its value."""
 
 
@@ -70,8 +70,8 @@ def joint_stiffness(
 ) -> JointStiffness:
     """The springs of all joints from a log with positions of links (q) and of motors (theta), and
     torques (tau) but for `torque` ``model``. Raises SymgenError."""
-    if torque not in TORQUES:
-        raise OptionError(f"--torque {torque}: use one of {', '.join(TORQUES)}")
+    if torque not in UNKNOWNS_OF_TORQUE:
+        raise OptionError(f"--torque {torque}: use one of {', '.join(UNKNOWNS_OF_TORQUE)}")
     sensors = [("theta", "position"), *([] if torque == "model" else [("tau", "force")])]
     wanted = NeededColumns.of(loaded.model, sensors, "symgen stiffness")
     read = open_dataset(log, wanted, loaded.model, options)
@@ -80,16 +80,16 @@ def joint_stiffness(
     of_model = job.changed(quantities=("inverse_dynamics",))
     model = kernel(of_model, loaded) if torque == "model" else None
     derivative_filter = read.filtering(options.cutoff)
-    grams, noise, rows = _reduced(read, derivative_filter, model, TORQUES[torque])
-    if rows < 10 * PARTS:
+    grams, noise, rows = _reduced(read, derivative_filter, model, UNKNOWNS_OF_TORQUE[torque])
+    if rows < 10 * JACKKNIFE_PARTS:
         raise SymgenError(
-            f"error: the log has {rows} usable rows; at least {10 * PARTS} are needed for the "
-            "stiffness of joints"
+            f"error: the log has {rows} usable rows; at least {10 * JACKKNIFE_PARTS} are needed "
+            "for the stiffness of joints"
         )
     total = grams.sum(axis=0)
     found = _solved(total)
     errors = jackknife_errors([_solved(total - part) for part in grams])
-    names = TORQUES[torque]
+    names = UNKNOWNS_OF_TORQUE[torque]
     result = JointStiffness(
         wanted.velocities,
         wanted.position_units,
@@ -111,13 +111,13 @@ def _reduced(
 ) -> tuple[Numbers, Numbers, int]:
     """Of parts of the log and of each joint the products (m x n x p + 1 x p + 1) of rows with the
     columns of the unknowns and the torque; the variance of the noise of each deflection; rows."""
-    size, rows, n = max(read.plan.samples // PARTS, 1), 0, len(read.layout.q)
-    grams, noises = np.zeros((PARTS, n, len(names) + 1, len(names) + 1)), list[Numbers]()
+    size, rows, n = max(read.plan.samples // JACKKNIFE_PARTS, 1), 0, len(read.layout.q)
+    grams, noises = np.zeros((JACKKNIFE_PARTS, n, len(names) + 1, len(names) + 1)), list[Numbers]()
     for equations, noise in _equations(read, derivative_filter, model, len(names)):
         noises.append(noise)
-        for start in range(0, len(equations), min(size, PIECE)):
-            part = equations[start : start + min(size, PIECE)].transpose(1, 0, 2)
-            grams[min(rows // size, PARTS - 1)] += part.transpose(0, 2, 1) @ part
+        for start in range(0, len(equations), min(size, BLOCK_ROWS)):
+            part = equations[start : start + min(size, BLOCK_ROWS)].transpose(1, 0, 2)
+            grams[min(rows // size, JACKKNIFE_PARTS - 1)] += part.transpose(0, 2, 1) @ part
             rows += part.shape[1]
     return grams, np.mean(noises, axis=0) if noises else np.zeros(n), rows
 
@@ -139,19 +139,21 @@ def _equations(
         if model:
             torque = model(*(filters(q, order) for order in range(3)))
         else:
-            torque = filters(_advanced(t, rows[:, first + n : first + 2 * n], read.delays[n:]), 0)
+            torque = filters(
+                _delay_corrected(t, rows[:, first + n : first + 2 * n], read.delays[n:]), 0
+            )
         fastest = np.abs(theta[0]).max(axis=0) if fastest is None else fastest
         columns = [delta[0], delta[1], np.ones_like(torque), theta[1], theta[0]]
         columns = [*columns, np.sign(theta[0])][:unknowns]
         used = filters.enough[:, None] & np.isfinite(torque) & np.isfinite(delta[0])
-        if unknowns > len(SPRING):
-            used &= np.abs(theta[0]) >= SLOW * fastest
+        if unknowns > len(SPRING_UNKNOWNS):
+            used &= np.abs(theta[0]) >= MIN_RELATIVE_RATE * fastest
         rows_of = np.stack([*columns, torque], axis=2)
         noise = derivative_filter.noise(motor - q, t, 0) ** 2
         yield np.where(used[:, :, None], rows_of, 0.0), noise
 
 
-def _advanced(t: Numbers, torque: Numbers, delays: Numbers) -> Numbers:
+def _delay_corrected(t: Numbers, torque: Numbers, delays: Numbers) -> Numbers:
     """Torques that are recorded so many seconds late, between rows by straight lines."""
     late = zip(torque.T, delays, strict=True)
     return np.stack([np.interp(t + delay, t, x) if delay else x for x, delay in late], axis=1)
@@ -181,13 +183,13 @@ def _attenuation(gram: Numbers, noise: Numbers) -> Numbers:
 def _notes(result: JointStiffness, attenuation: Numbers) -> Iterator[str]:
     values, errors = (x["joint_stiffness"] for x in (result.values, result.standard_errors))
     for joint, k, error, part in zip(result.joints, values, errors, attenuation, strict=True):
-        if not k > error / UNKNOWN:
+        if not k > error / MAX_RELATIVE_ERROR:
             yield (
                 f"warning: the log does not determine the stiffness of '{joint}': its relative "
                 "standard error is more than 10 %; record a motion with larger and faster "
                 "torques, or use --torque joint or --torque model"
             )
-        elif part > LEAST_BIAS and part * k > BIASED * error:
+        elif part > MIN_REPORTED_BIAS and part * k > MAX_BIAS_BY_ERROR * error:
             yield (
                 f"warning: noise of the encoders biases the stiffness of '{joint}' by about "
                 f"{100 * part:.2g} %, mostly toward zero; lower --cutoff, or record larger torques"

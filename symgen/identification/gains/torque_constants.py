@@ -16,13 +16,13 @@ from typing import Final
 import numpy as np
 
 from symgen.errors import OptionError, SymgenError
-from symgen.identification.consistency.payload_estimate import check_link
+from symgen.identification.consistency.payload_estimate import body_and_pose_of_link
 from symgen.identification.data.column_map import NeededColumns, force_unit
 from symgen.identification.data.dataset import LogDataset, Progress, open_dataset
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
-from symgen.identification.diagnostics.diagnostic_fit import SLOW
+from symgen.identification.diagnostics.diagnostic_fit import MIN_RELATIVE_RATE
 from symgen.identification.model.equations import Kernel, kernel
 from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
 from symgen.jobs.job import Job
@@ -30,13 +30,13 @@ from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
-ROUNDS: Final = 60
-SETTLED: Final = 1e-10
-TINY: Final = 1e-11
+MAX_ITERATIONS: Final = 60
+STEP_TOLERANCE: Final = 1e-10
+RANK_TOLERANCE: Final = 1e-11
 """Directions of the products that are this small count as not excited."""
 
 
-def solved(
+def solve_gains(
     gram: Numbers, mass: float, start: Numbers | None = None
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Gains (n), what is left of each current (n) and all other unknowns (p), by Gauss-Newton
@@ -44,9 +44,9 @@ def solved(
     `start` are gains to begin with. Raises SymgenError where the logs do not tell the scale."""
     inner, current = gram[:, :-1, :-1], gram[:, :-1, -1]
     size, p = np.maximum(gram[:, -1, -1], 1e-300), gram.shape[1] - 2
-    g = 1 / (_first(inner, current, size, mass) if start is None else start)
+    g = 1 / (_initial_gains(inner, current, size, mass) if start is None else start)
     weights, unknowns = 1 / size, np.append(np.zeros(p), mass)
-    for number in range(ROUNDS + 1):
+    for number in range(MAX_ITERATIONS + 1):
         along = inner @ unknowns
         slope = (weights * g) @ (g[:, None] * along - current)[:, :p]
         top = np.einsum("j,jpq->pq", weights * g**2, inner[:, :p, :p])
@@ -63,12 +63,12 @@ def solved(
         squares, products = inner @ unknowns @ unknowns, current @ unknowns
         rest = np.maximum(size - 2 * g * products + g**2 * squares, 0.0)
         weights = 1 / np.maximum(rest, 1e-12 * size)
-        if np.max(np.abs(g / before - 1)) < SETTLED:
+        if np.max(np.abs(g / before - 1)) < STEP_TOLERANCE:
             break
     return 1 / g, np.sqrt(rest / size), unknowns[:p]
 
 
-def _first(inner: Numbers, current: Numbers, size: Numbers, mass: float) -> Numbers:
+def _initial_gains(inner: Numbers, current: Numbers, size: Numbers, mass: float) -> Numbers:
     """Gains to begin with: least squares of A x - i k = - m L, each joint by its size, with k
     eliminated."""
     p = inner.shape[1] - 1
@@ -89,7 +89,9 @@ def least_squares(gram: Numbers, right: Numbers) -> Numbers:
     """The least solutions (... p) of G x = r, in columns of unit length, where some directions are
     not excited."""
     sizes = np.sqrt(np.maximum(np.diagonal(gram, axis1=-2, axis2=-1), 1e-300))
-    inverse = np.linalg.pinv(gram / (sizes[..., None] * sizes[..., None, :]), TINY, hermitian=True)
+    inverse = np.linalg.pinv(
+        gram / (sizes[..., None] * sizes[..., None, :]), RANK_TOLERANCE, hermitian=True
+    )
     return np.asarray((inverse @ (right / sizes)[..., None])[..., 0] / sizes)
 
 
@@ -117,7 +119,7 @@ BLOCK_ROWS: Final = 512
 
 
 @dataclass(frozen=True)
-class Gains:
+class DriveGains:
     """Force by ampere of each joint (N m/A or N/A) with standard errors from leaving out parts of
     the logs, root mean square of what is left of each current, as a part of it, and the rows of
     both logs."""
@@ -168,12 +170,12 @@ class GainEquations:
         for j in range(n):
             rows[:, j, b + DRIVE_UNKNOWNS * j : b + DRIVE_UNKNOWNS * (j + 1)] = of_drives[:, j]
         rows[:, :, -1] = samples.measured
-        used = samples.usable & (np.abs(qd) >= SLOW * fastest)
+        used = samples.usable & (np.abs(qd) >= MIN_RELATIVE_RATE * fastest)
         rows = (rows * used[:, :, None]).transpose(1, 0, 2)
         return np.asarray(rows.transpose(0, 2, 1) @ rows)
 
 
-def gains(
+def estimate_gains(
     job: Job,
     loaded: LoadedRobot,
     logs: tuple[LogSource, LogSource],
@@ -181,7 +183,7 @@ def gains(
     link: str | None,
     options: LogOptions,
     progress: Progress,
-) -> Gains:
+) -> DriveGains:
     """The gains from a log without and one with a load of known `mass` (kg) on `link`, by default
     the last one. Raises SymgenError."""
     if not 0 < mass < 1e6:
@@ -189,7 +191,9 @@ def gains(
     model, plain = loaded.model, without_drives(job)
     progress("preparing regressors")
     standard = kernel(plain.changed(quantities=("regressor",)), loaded)
-    body = len(model.moving) - 1 if link is None else check_link(model, link, "--link")[0]
+    body = (
+        len(model.moving) - 1 if link is None else body_and_pose_of_link(model, link, "--link")[0]
+    )
     base, parameters = base_kernel(plain, loaded), len(torque_mapping(model))
     equations = GainEquations(base, standard, parameters, 10 * body, mass)
     wanted = NeededColumns.of(model, [("current", "A")], "symgen gains")
@@ -201,14 +205,14 @@ def gains(
             for product in _products_of_parts(equations, run, bool(k), progress)
         ]
         gram = np.sum(parts, axis=0)
-        values, residuals, others = solved(gram, mass)
+        values, residuals, others = solve_gains(gram, mass)
         others[parameters : equations.size - LOAD_UNKNOWNS] = 0.0
         equations = replace(equations, load=others)
-    errors = jackknife_errors([solved(gram - part, mass, values)[0] for part in parts])
+    errors = jackknife_errors([solve_gains(gram - part, mass, values)[0] for part in parts])
     names, units = wanted.velocities, tuple(f"{force_unit(x)}/A" for x in wanted.position_units)
     notes = tuple(note for run in read for note in run.notes)
     count = (read[0].plan.samples, read[1].plan.samples)
-    return Gains(names, units, values, errors, residuals, count, notes)
+    return DriveGains(names, units, values, errors, residuals, count, notes)
 
 
 def _products_of_parts(

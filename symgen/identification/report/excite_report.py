@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.identification.excitation.optimizer import Excited
+from symgen.identification.excitation.optimizer import ExcitationResult
 from symgen.identification.excitation.task import ExcitationTask
 from symgen.identification.report.plots import Curve, motion_figure
 from symgen.inspection.pictures import drawn, picture_target
@@ -18,7 +18,7 @@ from symgen.numbers.types import Numbers
 from symgen.text import cited
 
 OWNER: Final = "symgen excite"
-POINTS: Final = 800
+PLOT_POINTS: Final = 800
 
 
 def header(names: tuple[str, ...]) -> str:
@@ -26,7 +26,7 @@ def header(names: tuple[str, ...]) -> str:
     return ",".join(["t", *(f"{prefix}_{name}" for prefix in ("q", "qd", "qdd") for name in names)])
 
 
-def csv(excited: Excited) -> bytes:
+def motion_csv(excited: ExcitationResult) -> bytes:
     """Time, positions, velocities and accelerations of each row, 12 digits."""
     names, t = excited.task.names, excited.task.plan.times
     rows = np.column_stack([t, *excited.motion.states(t)])
@@ -36,7 +36,9 @@ def csv(excited: Excited) -> bytes:
     return stream.getvalue().encode()
 
 
-def targets(task: ExcitationTask, motion: Path, plot: Path | None, robot: str) -> list[OutputFile]:
+def output_files(
+    task: ExcitationTask, motion: Path, plot: Path | None, robot: str
+) -> list[OutputFile]:
     """The files to be written, the motion and then the picture, if one is wanted: only those of an
     earlier run are replaced, by the columns of a motion and the mark of a picture.
 
@@ -56,7 +58,7 @@ def targets(task: ExcitationTask, motion: Path, plot: Path | None, robot: str) -
     return files
 
 
-def used(excited: Excited) -> Numbers:
+def limit_usage(excited: ExcitationResult) -> Numbers:
     """The part of its range, speed and force that each joint uses at most (n x 3), in percent."""
     t = excited.task.fine
     states = excited.motion.states(t)
@@ -66,7 +68,7 @@ def used(excited: Excited) -> Numbers:
     return np.asarray(100 * (1 + excess.reshape(3, -1).T))
 
 
-def report(excited: Excited, files: Sequence[Path] = ()) -> Report:
+def report(excited: ExcitationResult, files: Sequence[Path] = ()) -> Report:
     """How much of its limits each joint uses, and condition numbers; the data name `files`."""
     plan, task = excited.task.plan, excited.task
     table = ReportTable(
@@ -76,12 +78,13 @@ def report(excited: Excited, files: Sequence[Path] = ()) -> Report:
         ["range used", "velocity used", "effort used"],
         [
             (name, *(f"{x:.0f} %" for x in parts))
-            for name, parts in zip(task.names, used(excited), strict=True)
+            for name, parts in zip(task.names, limit_usage(excited), strict=True)
         ],
     )
     conditions = [
         f"Condition number (rows scaled by the effort limits, columns {scaled}): "
-        f"{excited.after[k]:.4g}; a random motion within the limits: {excited.before[k]:.4g}"
+        f"{excited.final_condition[k]:.4g}; a random motion within the limits: "
+        f"{excited.initial_condition[k]:.4g}"
         for k, scaled in ((1, "to unit length"), (0, "not scaled"))
     ]
     if task.left_out:
@@ -108,9 +111,9 @@ def space_sentence(task: ExcitationTask) -> str:
     return f"{kept} Other objects are not checked; review the motion before you run it."
 
 
-def _data(excited: Excited, files: Sequence[Path]) -> dict[str, Any]:
+def _data(excited: ExcitationResult, files: Sequence[Path]) -> dict[str, Any]:
     plan = excited.task.plan
-    joints = zip(excited.task.names, used(excited).tolist(), strict=True)
+    joints = zip(excited.task.names, limit_usage(excited).tolist(), strict=True)
     return {
         "harmonics": plan.harmonics,
         "period": plan.period,
@@ -123,8 +126,11 @@ def _data(excited: Excited, files: Sequence[Path]) -> dict[str, Any]:
         "left_out": list(excited.task.left_out),
         "centre": excited.motion.centre.tolist(),
         "space_checked": excited.task.clearance is not None,
-        "condition": {"random": excited.before[1], "found": excited.after[1]},
-        "condition_as_is": {"random": excited.before[0], "found": excited.after[0]},
+        "condition": {"random": excited.initial_condition[1], "found": excited.final_condition[1]},
+        "condition_as_is": {
+            "random": excited.initial_condition[0],
+            "found": excited.final_condition[0],
+        },
         "files": [str(path) for path in files],
     }
 
@@ -140,11 +146,11 @@ QUANTITIES: Final = (
 """Names, what their limits are called, and the units of angles and of lengths."""
 
 
-def picture(excited: Excited, target: OutputFile) -> bytes:
+def picture(excited: ExcitationResult, target: OutputFile) -> bytes:
     """A picture: position, velocity and force of each joint, with the part of each limit that is
     used, and the limits that are near. Raises SymgenError without matplotlib."""
-    task, parts = excited.task, used(excited)
-    t = np.linspace(0, task.plan.period, POINTS)
+    task, parts = excited.task, limit_usage(excited)
+    t = np.linspace(0, task.plan.period, PLOT_POINTS)
     states = excited.motion.states(t)
     series = (states[0], states[1], task.dynamics.forces(states))
     bounds = task.bounds
@@ -164,7 +170,7 @@ def picture(excited: Excited, target: OutputFile) -> bytes:
             curves.append(Curve(title, series[k][:, j], limits))
         rows.append(curves)
     heading = (
-        f"Excitation trajectory: condition number {excited.after[1]:.3g} (random motion: "
-        f"{excited.before[1]:.3g}); dashed lines: limits"
+        f"Excitation trajectory: condition number {excited.final_condition[1]:.3g} (random motion: "
+        f"{excited.initial_condition[1]:.3g}); dashed lines: limits"
     )
     return drawn(motion_figure(t, rows, heading), target, 100)

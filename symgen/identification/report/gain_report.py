@@ -7,7 +7,7 @@ from typing import Final
 
 from symgen import __version__
 from symgen.identification.gains.joint_stiffness import JointStiffness
-from symgen.identification.gains.torque_constants import Gains
+from symgen.identification.gains.torque_constants import DriveGains
 from symgen.inspection.report_tables import Report, ReportTable, StyledText
 from symgen.jobs.publish import OutputFile, holding
 from symgen.text import shown
@@ -23,7 +23,7 @@ def output_file(command: str, path: Path) -> OutputFile:
     return file
 
 
-def of_gains(result: Gains) -> Report:
+def of_gains(result: DriveGains) -> Report:
     """The gains in a table, and as options of other commands (the data are documented in
     docs/reference/identification.md)."""
     columns = (result.joints, result.units, result.values, result.errors, result.residuals)
@@ -46,7 +46,7 @@ def of_gains(result: Gains) -> Report:
     return Report([table, StyledText(options, whole=True)], data)
 
 
-def toml_of_gains(result: Gains) -> str:
+def toml_of_gains(result: DriveGains) -> str:
     """A file for ``--columns``."""
     pairs = zip(result.joints, result.values.tolist(), strict=True)
     lines = [f"# by symgen gains, symgen {__version__}", "[torque_constant]"]

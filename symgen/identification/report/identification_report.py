@@ -18,7 +18,7 @@ from symgen.identification.estimation.log_groups import LogFit
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Channel, Estimate, short
 from symgen.identification.report.plots import pictures
-from symgen.identification.report.prediction_report import data as predicted
+from symgen.identification.report.prediction_report import data as predict_log
 from symgen.identification.report.prediction_report import errors
 from symgen.inspection.report_tables import Report, ReportTable, StyledText
 from symgen.jobs.publish import Mark, holding
@@ -27,30 +27,30 @@ from symgen.numbers.types import Numbers
 from symgen.render import render
 from symgen.text import shown
 
-FEWEST: Final = 3
+MIN_LOGS: Final = 3
 """Logs that a straight line with a standard error needs."""
-DATES: Final = 1e8
+FIRST_DATE: Final = 1e8
 """Times (s) from here on are dates, in seconds since 1970."""
-QUANTITIES: Final = ("offsets", "friction")
+DRIFTING: Final = ("offsets", "friction")
 
 
-def in_order(logs: Sequence[LogFit]) -> list[LogFit]:
+def by_time(logs: Sequence[LogFit]) -> list[LogFit]:
     """The logs by their first times, or as they were given if these do not differ."""
     return sorted(logs, key=lambda log: log.begin)
 
 
-def drifts(logs: Sequence[LogFit]) -> dict[str, tuple[Numbers, Numbers]]:
+def linear_drifts(logs: Sequence[LogFit]) -> dict[str, tuple[Numbers, Numbers]]:
     """The change of each quantity from the first to the last log, by a straight line, and its
     standard error (c each); NaN for fewer than three logs. Without different times the logs are
     taken as evenly spaced."""
-    if len(logs) < FEWEST:
+    if len(logs) < MIN_LOGS:
         unknown = np.full(len(logs[0].offsets), np.nan)
-        return dict.fromkeys(QUANTITIES, (unknown, unknown))
+        return dict.fromkeys(DRIFTING, (unknown, unknown))
     t = np.array([log.begin for log in logs])
     t = t if len({*t.tolist()}) == len(t) else np.arange(len(logs), dtype=np.float64)
     x = (t - t.mean()) / np.ptp(t)
     result = {}
-    for name in QUANTITIES:
+    for name in DRIFTING:
         y = np.array([getattr(log, name) for log in logs])
         slope = x @ y / (x @ x)
         rest = y - y.mean(axis=0) - np.outer(x, slope)
@@ -60,25 +60,26 @@ def drifts(logs: Sequence[LogFit]) -> dict[str, tuple[Numbers, Numbers]]:
     return result
 
 
-def when(log: LogFit) -> str:
+def begin_text(log: LogFit) -> str:
     """The beginning of a log: a date, or seconds."""
-    if log.begin < DATES:
+    if log.begin < FIRST_DATE:
         return f"{log.begin:.6g} s"
     return datetime.fromtimestamp(log.begin, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def drift_table(logs: Sequence[LogFit], channels: Sequence[Channel]) -> ReportTable:
     """For each joint its offset and the change of offset and friction over the logs."""
-    logs = in_order(logs)
+    logs = by_time(logs)
     offsets = np.array([log.offsets for log in logs])
-    found, rows = drifts(logs), []
+    found, rows = linear_drifts(logs), []
     for j, channel in enumerate(channels):
         numbers = [offsets[:, j].min(), offsets[:, j].max(), *(x[j] for x in found["offsets"])]
         cells = ["" if np.isnan(x) else f"{x:.3g}" for x in numbers]
         cells += ["" if np.isnan(x[j]) else f"{100 * x[j]:.2g} %" for x in found["friction"]]
         rows.append([channel.name, channel.unit, *cells])
+    first, last = begin_text(logs[0]), begin_text(logs[-1])
     return ReportTable(
-        f"{logs[0].robot}: {len(logs)} logs from {when(logs[0])} to {when(logs[-1])}".lstrip(": "),
+        f"{logs[0].robot}: {len(logs)} logs from {first} to {last}".lstrip(": "),
         ["measured"],
         ["unit", "offset from", "to", "change", "std error", "friction change", "std error"],
         rows,
@@ -89,8 +90,8 @@ def drift_data(logs: Sequence[LogFit], channels: Sequence[Channel]) -> dict[str,
     """The logs in the order of time, and the changes over them, for JSON."""
     if not logs:
         return None
-    logs = in_order(logs)
-    found = drifts(logs)
+    logs = by_time(logs)
+    found = linear_drifts(logs)
     return {
         "logs": [
             {
@@ -119,7 +120,7 @@ def drift_data(logs: Sequence[LogFit], channels: Sequence[Channel]) -> dict[str,
     }
 
 
-LISTING: Final = "identification.json"
+RESULT_FILE: Final = "identification.json"
 
 
 def report(
@@ -171,9 +172,9 @@ def _channels(identified: Identified) -> ReportTable:
                 c.unit,
                 f"{c.measured_rms:.4g}",
                 f"{c.residual_rms:.4g}",
-                _part(c.residual_rms, c.measured_rms),
+                _ratio_text(c.residual_rms, c.measured_rms),
                 "" if after[0] is None else f"{after[0]:.4g}",
-                _part(*after),
+                _ratio_text(*after),
             )
         )
     return ReportTable(
@@ -193,7 +194,7 @@ def _robots(robots: Mapping[str, Identified]) -> ReportTable:
             str(len(robot.logs)),
             str(c.rows),
             f"{c.residual_rms:.4g}",
-            _part(c.residual_rms, c.measured_rms),
+            _ratio_text(c.residual_rms, c.measured_rms),
             "" if math.isnan(ratio) else f"{ratio:.3f}",
         )
         for name, robot in robots.items()
@@ -207,7 +208,7 @@ def _robots(robots: Mapping[str, Identified]) -> ReportTable:
     )
 
 
-def _part(residual: float | None, measured: float | None) -> str:
+def _ratio_text(residual: float | None, measured: float | None) -> str:
     return "" if residual is None or not measured else f"{100 * residual / measured:.2f} %"
 
 
@@ -291,7 +292,7 @@ def _data(identified: Identified) -> dict[str, Any]:
         },
         "fleet": drift_data(identified.logs, estimate.channels),
         "robots": {
-            name: {key: found for key, found in _data(one).items() if key in OF_ROBOT}
+            name: {key: found for key, found in _data(one).items() if key in ROBOT_KEYS}
             for name, one in identified.robots.items()
         },
         "friction_ratios": identified.friction_ratios.tolist(),
@@ -303,22 +304,22 @@ def _data(identified: Identified) -> dict[str, Any]:
         "standard_errors": None
         if errors_of_standard is None
         else dict(zip(mapping.standard, errors_of_standard.tolist(), strict=True)),
-        "validation": None if identified.prediction is None else predicted(identified.prediction),
+        "validation": None if identified.prediction is None else predict_log(identified.prediction),
         "notes": list(identified.notes),
     }
 
 
-OF_ROBOT: Final = ("channels", "parameters", "fleet", "friction_ratios")
+ROBOT_KEYS: Final = ("channels", "parameters", "fleet", "friction_ratios")
 """What the data of one of several robots has."""
 
 
 # -- page ------------------------------------------------------------------------------------------
 
-PAGE: Final[Mark] = holding(
+PAGE_MARK: Final[Mark] = holding(
     "symgen identify", b"<!doctype html>", b'<meta name="generator" content="symgen identify">'
 )
 """By which the next run knows a page that it may replace."""
-NOTE: Final = re.compile(": (?:note|warning): ")
+NOTE_PREFIX: Final = re.compile(": (?:note|warning): ")
 """What ends the name of the file in a note."""
 
 
@@ -337,7 +338,7 @@ def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[st
         summary=summary,
         refuted=refuted,
         warnings=warnings,
-        notes=[shown(NOTE.split(text, maxsplit=1)[-1], 1000) for text in texts],
+        notes=[shown(NOTE_PREFIX.split(text, maxsplit=1)[-1], 1000) for text in texts],
         rows=reading.survey.rows,
         used=reading.plan.samples,
         rate=1 / reading.step,

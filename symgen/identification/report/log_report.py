@@ -23,11 +23,11 @@ from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
-STILL: Final = 3.0
+STANDSTILL_SIGMAS: Final = 3.0
 """A joint stands still where its speed is within so many deviations of its noise,"""
-SLOW: Final = 1e-3
+STANDSTILL_FRACTION: Final = 1e-3
 """or below this part of its greatest speed."""
-POINTS: Final = 1500
+PLOT_POINTS: Final = 1500
 """Of a line of a picture."""
 
 
@@ -50,16 +50,16 @@ class MotionStatistics:
         for name in ("q", "qd", "qdd"):
             getattr(self, name).add(getattr(samples, name))
         self.measured.add(samples.measured, samples.usable)
-        slow = np.maximum(STILL * samples.noise, SLOW * self.qd.largest)
+        slow = np.maximum(STANDSTILL_SIGMAS * samples.noise, STANDSTILL_FRACTION * self.qd.largest)
         self.still = self.still + (np.abs(samples.qd) <= slow).sum(0)
         self.count += len(samples)
-        sampled = slice(None, None, max(self.total // POINTS, 1))
+        sampled = slice(None, None, max(self.total // PLOT_POINTS, 1))
         drawn = np.where(samples.usable, samples.measured, np.nan)[sampled]
         self.thin.append((samples.t[sampled], samples.q[sampled], samples.qd[sampled], drawn))
 
 
 @dataclass(frozen=True)
-class Looked:
+class LogOverview:
     """A log that was looked at: how it is read, its motion, the names of its joints, their units
     and, with a robot, limits."""
 
@@ -70,9 +70,9 @@ class Looked:
     limits: tuple[Limits | None, ...]
 
 
-def looked_at(
+def log_overview(
     path: str, options: LogOptions, model: RigidBodyModel | None, progress: Progress
-) -> Looked:
+) -> LogOverview:
     """Look at a log, without a robot at all joints that it has. Raises LogError, OptionError."""
     log, map_ = open_log(path), ColumnMap.of(options)
     wanted = (
@@ -88,13 +88,13 @@ def looked_at(
     ):
         motion.add(samples)
     limits = tuple(model.limits.get(name) if model else None for name in wanted.velocities)
-    return Looked(reading, motion, wanted.velocities, wanted.position_units, limits)
+    return LogOverview(reading, motion, wanted.velocities, wanted.position_units, limits)
 
 
 # -- report ----------------------------------------------------------------------------------------
 
 
-def report(looked: Looked) -> Report:
+def report(looked: LogOverview) -> Report:
     """What was understood, and the motion of each joint (the data are documented in
     docs/reference/identification.md)."""
     rows = [*_rows(looked)]
@@ -151,7 +151,7 @@ def _derivatives(reading: LogDataset) -> str:
     )
 
 
-def _rows(looked: Looked) -> Iterator[list[str]]:
+def _rows(looked: LogOverview) -> Iterator[list[str]]:
     layout, motion = looked.reading.layout, looked.motion
     if not motion.count:
         return
@@ -190,7 +190,7 @@ def _range(limits: Limits | None) -> str:
 # -- data ------------------------------------------------------------------------------------------
 
 
-def data(looked: Looked) -> dict[str, Any]:
+def data(looked: LogOverview) -> dict[str, Any]:
     """Everything that was understood."""
     reading, motion = looked.reading, looked.motion
     survey, layout, derivative_filter = reading.survey, reading.layout, reading.derivative_filter
@@ -219,7 +219,7 @@ def data(looked: Looked) -> dict[str, Any]:
     }
 
 
-def _joint(looked: Looked, k: int) -> dict[str, Any]:
+def _joint(looked: LogOverview, k: int) -> dict[str, Any]:
     layout, motion = looked.reading.layout, looked.motion
     groups = {"q": layout.q, "qd": layout.qd, "qdd": layout.qdd, "force": layout.measured}
     columns = {name: group[k].name for name, group in groups.items() if k < len(group)}
@@ -247,7 +247,7 @@ def _joint(looked: Looked, k: int) -> dict[str, Any]:
 # -- picture ---------------------------------------------------------------------------------------
 
 
-def picture(looked: Looked, target: OutputFile) -> bytes:
+def picture(looked: LogOverview, target: OutputFile) -> bytes:
     """Position, velocity and force of each joint over time. Raises LogError."""
     if not looked.motion.thin:
         raise LogError(

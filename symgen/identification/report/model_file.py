@@ -25,7 +25,7 @@ from symgen.options.kinds import quoted
 from symgen.reading import toml_reader
 from symgen.reading.assemble import LoadedRobot
 
-BEGIN: Final = b"# drives by symgen identify\n"
+FIRST_LINE: Final = b"# drives by symgen identify\n"
 """The first line, by which the next run knows that it may replace the file."""
 GENERATOR: Final[Mapping[str, Any]] = {"generator": f"symgen {__version__}"}
 ROTOR: Final = ".rotor"
@@ -52,7 +52,7 @@ class DriveTables:
         sign."""
         head = _table("estimate", about)
         rows = _lines({"joints": self.joints, "motors": self.motors})
-        return BEGIN + "".join([head, *rows]).encode()
+        return FIRST_LINE + "".join([head, *rows]).encode()
 
 
 def drive_tables(
@@ -67,7 +67,7 @@ def drive_tables(
     values = identified.estimate.values[first:] if values is None else values
     rows: Tables = {}
     if drives is not None:
-        for name, law in _absent(drives.joints, columns):
+        for name, law in _laws_of_other_joints(drives.joints, columns):
             rows.setdefault(name, {})[law] = 0.0
     for column, value in zip(columns, values.tolist(), strict=True):
         assert drives is not None
@@ -80,7 +80,7 @@ def drive_tables(
             row["rotor_inertia"] = row.pop("armature")
         (motors if of_motor else joints).setdefault(name.removesuffix(ROTOR), {}).update(row)
     if drives is not None:
-        _gather(joints, drives.joints)
+        _joined_coordinates(joints, drives.joints)
     for name, constant in identified.settings.torque_constant:
         row = joints.setdefault(name, {})
         row["torque_constant"] = constant / row.get("gear_ratio", 1.0)
@@ -91,22 +91,24 @@ def drive_tables(
 TABLES: Final = ("joints", "motors")
 
 
-def _absent(joints: Joints, columns: Sequence[DriveColumn]) -> Iterator[tuple[str, str]]:
+def _laws_of_other_joints(
+    joints: Joints, columns: Sequence[DriveColumn]
+) -> Iterator[tuple[str, str]]:
     """The joints and laws that the estimate has at other joints and not here: a coefficient of the
     robot's file must not count."""
     present = {(column.joint, column.law) for column in columns}
     known = {column.law for column in columns}
     known |= {*SPRINGS} if known & {*SPRINGS} else set()
-    laws = [law for law in COMMON if law in known]
+    laws = [law for law in LAWS_OF_ROBOT_FILES if law in known]
     for joint, name in enumerate(joints.names):
         yield from ((name, law) for law in laws if (joint, law) not in present)
 
 
-COMMON: Final = ("viscous", "coulomb", "offset", *SPRINGS)
+LAWS_OF_ROBOT_FILES: Final = ("viscous", "coulomb", "offset", *SPRINGS)
 """The laws that robot files can state too."""
 
 
-def _gather(tables: Tables, joints: Joints) -> None:
+def _joined_coordinates(tables: Tables, joints: Joints) -> None:
     """Make one table of the tables of the coordinates of a joint with several: a list of numbers
     for each law, 0 for a coordinate without it."""
     owners = dict(zip(joints.names, joints.owners, strict=False))
@@ -142,7 +144,7 @@ def model_file(identified: Identified, tables: DriveTables, job: Job, loaded: Lo
         path.write_bytes(tables.file())
         model = job.changed(actuators=str(path), estimate=None).load().model
     base = base_parameters(lump_links(model, [body.name for body in model.moving]))
-    known = _known(identified, model)
+    known = _known_base_parameters(identified, model)
     missing = [name for name in base.columns if name not in known]
     if missing:
         raise ModelFileError(
@@ -165,7 +167,7 @@ def model_file(identified: Identified, tables: DriveTables, job: Job, loaded: Lo
     return tables.file(about) + (head + "".join(_lines({"channels": channels}))).encode()
 
 
-def _known(identified: Identified, model: RigidBodyModel) -> dict[str, float]:
+def _known_base_parameters(identified: Identified, model: RigidBodyModel) -> dict[str, float]:
     """The values of base parameters by name, those of estimated rotors among them."""
     estimate, drives = identified.estimate, identified.equations.drives
     known = dict(zip(estimate.mapping.names, estimate.base.tolist(), strict=True))

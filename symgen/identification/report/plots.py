@@ -19,18 +19,18 @@ from symgen.mechanics.joint_forces import LAWS
 from symgen.numbers.types import Numbers
 
 PNG: Final = "png"
-MEASURED: Final = GREY
-PREDICTED: Final = VERMILION
-LEFT: Final = BLUE
-HELD_OUT: Final = "#f3ead8"
-SPREAD: Final = 99.0
+MEASURED_COLOUR: Final = GREY
+PREDICTED_COLOUR: Final = VERMILION
+RESIDUAL_COLOUR: Final = BLUE
+HELD_OUT_COLOUR: Final = "#f3ead8"
+SCALE_PERCENTILE: Final = 99.0
 """The percentile of residuals that sets the scale; what is far beyond is drawn at the edge."""
-GROUPS: Final = 20
+MEAN_GROUPS: Final = 20
 """Parts of the points whose means are drawn."""
 
 
 @dataclass(frozen=True)
-class Strip:
+class ForcePanel:
     """A channel in pictures: its number among the points' columns, name, unit, and what is said
     beside the name."""
 
@@ -47,11 +47,11 @@ class Strip:
 
 def encoded(figure: Any, kind: str = PNG, dpi: int = 110) -> bytes:
     """The picture's file of one of `pictures.KINDS`, the same bytes for the same data."""
-    _settle(figure)
+    _round_layout(figure)
     return encoded_figure(figure, kind, dpi)
 
 
-def _settle(figure: Any) -> None:
+def _round_layout(figure: Any) -> None:
     """Rounds the places that its layout gives to axes: the solver of these takes its variables in
     the order of their addresses, so that last digits differ from run to run."""
     figure.draw_without_rendering()
@@ -61,7 +61,7 @@ def _settle(figure: Any) -> None:
 
 
 @styled
-def over_time(points: Points, strips: list[Strip], edge: float | None = None) -> Any:
+def over_time(points: Points, strips: list[ForcePanel], edge: float | None = None) -> Any:
     """Two panels a channel: measured and predicted, and what is left. Rows from time `edge` on are
     marked as held out."""
     count = len(strips)
@@ -70,21 +70,21 @@ def over_time(points: Points, strips: list[Strip], edge: float | None = None) ->
         :, 0
     ]
     for strip, upper, lower in zip(strips, axes[::2], axes[1::2], strict=True):
-        pairs = (points.measured, MEASURED, 2.2), (points.predicted, PREDICTED, 0.9)
+        pairs = (points.measured, MEASURED_COLOUR, 2.2), (points.predicted, PREDICTED_COLOUR, 0.9)
         for (values, colour, width), label in zip(pairs, ("measured", "predicted"), strict=True):
             upper.plot(points.t, values[:, strip.number], color=colour, lw=width, label=label)
         upper.set_title(strip.title, fontsize=9, loc="left")
         upper.margins(x=0)
         upper.grid(alpha=0.25)
-        left, end = _left(points, strip)
-        lower.plot(points.t, np.clip(left, -end, end), color=LEFT, lw=0.6)
+        left, end = _residual_and_scale(points, strip)
+        lower.plot(points.t, np.clip(left, -end, end), color=RESIDUAL_COLOUR, lw=0.6)
         lower.axhline(0, color="black", lw=0.5)
         lower.set_ylim(-1.05 * end, 1.05 * end)
         lower.set_ylabel("residual", fontsize=8)
         lower.grid(alpha=0.25)
         for axis in (upper, lower):
             if edge is not None and edge < points.t[-1]:
-                axis.axvspan(edge, points.t[-1], color=HELD_OUT, zorder=0, label="held out")
+                axis.axvspan(edge, points.t[-1], color=HELD_OUT_COLOUR, zorder=0, label="held out")
     axes[-1].set_xlabel("t (s)")
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=3, frameon=False
@@ -92,27 +92,27 @@ def over_time(points: Points, strips: list[Strip], edge: float | None = None) ->
     return figure
 
 
-def _left(points: Points, strip: Strip) -> tuple[Numbers, float]:
+def _residual_and_scale(points: Points, strip: ForcePanel) -> tuple[Numbers, float]:
     """Measured less predicted (N), NaN where nothing was measured, and where its scale ends."""
     left = np.asarray(points.measured[:, strip.number] - points.predicted[:, strip.number])
     finite = left[~np.isnan(left)]
-    end = 1.5 * float(np.percentile(np.abs(finite), SPREAD)) if finite.size else 1.0
+    end = 1.5 * float(np.percentile(np.abs(finite), SCALE_PERCENTILE)) if finite.size else 1.0
     return left, end or 1.0
 
 
 @styled
-def residuals(points: Points, strips: list[Strip]) -> Any:
+def residuals(points: Points, strips: list[ForcePanel]) -> Any:
     """The residual of each channel over speed, over load, and how it is distributed."""
     count = len(strips)
     figure = new_figure(11, 0.8 + 1.9 * count)
     axes = figure.subplots(count, 3, squeeze=False, width_ratios=[3, 3, 2])
     by_joint = points.rates.shape == points.measured.shape
     for row, strip in zip(axes, strips, strict=True):
-        left, end = _left(points, strip)
+        left, end = _residual_and_scale(points, strip)
         rates = points.rates[:, strip.number] if by_joint else points.t
         for axis, x in zip(row, (rates, points.load[:, strip.number]), strict=False):
             _draw_cloud(axis, x[~np.isnan(left)], left[~np.isnan(left)], end)
-        row[2].hist(left[~np.isnan(left)], bins=60, range=(-end, end), color=LEFT)
+        row[2].hist(left[~np.isnan(left)], bins=60, range=(-end, end), color=RESIDUAL_COLOUR)
         row[2].set_yticks([])
         row[0].set_title(f"{strip.name}: residual ({strip.unit})", fontsize=9, loc="left")
     for axis, label in zip(axes[-1], (RATE, LOAD, "distribution of the residual"), strict=True):
@@ -127,10 +127,10 @@ LOAD: Final = "predicted load (N m or N)"
 def _draw_cloud(axis: Any, x: Numbers, left: Numbers, end: float) -> None:
     """The residual over x, and the mean of each twentieth of the points."""
     clipped = np.clip(left, -end, end)
-    axis.plot(x, clipped, ".", color=MEASURED, ms=1.5, alpha=0.5, rasterized=True)
-    parts = np.array_split(np.argsort(x, kind="stable"), GROUPS)
+    axis.plot(x, clipped, ".", color=MEASURED_COLOUR, ms=1.5, alpha=0.5, rasterized=True)
+    parts = np.array_split(np.argsort(x, kind="stable"), MEAN_GROUPS)
     means = [(x[part].mean(), left[part].mean()) for part in parts if len(part)]
-    axis.plot(*zip(*means, strict=True), color=PREDICTED, lw=1.2) if means else None
+    axis.plot(*zip(*means, strict=True), color=PREDICTED_COLOUR, lw=1.2) if means else None
     axis.set_ylim(-1.05 * end, 1.05 * end)
     axis.axhline(0, color="black", lw=0.5)
     axis.grid(alpha=0.25)
@@ -140,9 +140,9 @@ def _draw_cloud(axis: Any, x: Numbers, left: Numbers, end: float) -> None:
 
 
 COLOURS: Final = (BLUE, GREEN, VERMILION)
-NEAR: Final = 0.3
+MAX_LIMIT_DISTANCE: Final = 0.3
 """A limit is shown if it is no further than this part of a curve's range from it."""
-GAP: Final = 20.0
+MIN_GAP_STEPS: Final = 20.0
 """Curves are interrupted at steps that are so many times the usual one."""
 
 
@@ -161,7 +161,7 @@ def motion_figure(t: Numbers, rows: Sequence[Sequence[Curve]], heading: str = ""
     columns = max(map(len, rows), default=1)
     figure = new_figure(4.2 * columns, 0.8 + 1.35 * len(rows))
     axes = figure.subplots(len(rows), columns, sharex=True, squeeze=False)
-    edges = np.flatnonzero(np.diff(t) > GAP * np.median(np.diff(t))) + 1
+    edges = np.flatnonzero(np.diff(t) > MIN_GAP_STEPS * np.median(np.diff(t))) + 1
     for row, curves in zip(axes, rows, strict=True):
         for axis in row[len(curves) :]:
             axis.set_visible(False)
@@ -171,7 +171,7 @@ def motion_figure(t: Numbers, rows: Sequence[Sequence[Curve]], heading: str = ""
             ):
                 axis.plot(times, values, color=colour, lw=0.8)
             low, high = float(np.nanmin(curve.values)), float(np.nanmax(curve.values))
-            margin = NEAR * (high - low)
+            margin = MAX_LIMIT_DISTANCE * (high - low)
             for end in curve.limits:
                 if end is not None and low - margin < end < high + margin:
                     axis.axhline(end, color=GREY, lw=0.9, ls="--")
@@ -187,9 +187,9 @@ def motion_figure(t: Numbers, rows: Sequence[Sequence[Curve]], heading: str = ""
 # -- panels of forces ------------------------------------------------------------------------------
 
 
-MOST: Final = 4000
+MAX_POINTS: Final = 4000
 """Rows that a picture shows."""
-SPAN: Final = 20.0
+SHOWN_SECONDS: Final = 20.0
 """Seconds that a picture of motion shows, the end of the log."""
 TITLES: Final = {
     "MR": "masses (kg)",
@@ -206,7 +206,7 @@ def pictures(identified: Identified, kind: str = PNG) -> dict[str, bytes]:
     """Files of a kind by name. Raises SymgenError where matplotlib is missing."""
     points, edge = end_of_log(identified)
     strips = [
-        Strip(
+        ForcePanel(
             k,
             c.name,
             c.unit,
@@ -229,8 +229,8 @@ def end_of_log(identified: Identified) -> tuple[Points, float | None]:
     last = (replace(samples, measured=samples.bridged) for samples in identified.last)
     points = joined([points_of(samples, model) for samples in last])
     t, held_out = points.t, identified.held_out
-    kept = np.flatnonzero(t >= t[-1] - SPAN)
-    kept = kept[:: -(-len(kept) // MOST)]
+    kept = np.flatnonzero(t >= t[-1] - SHOWN_SECONDS)
+    kept = kept[:: -(-len(kept) // MAX_POINTS)]
     return points.rows(kept), float(t[max(len(t) - held_out, 0)]) if held_out else None
 
 
@@ -271,9 +271,16 @@ def _groups(estimate: Estimate) -> dict[str, list[int]]:
 def _values(axis: Any, estimate: Estimate, numbers: list[int]) -> None:
     places, errors = np.arange(len(numbers)), 3 * estimate.standard_errors[numbers]
     values, prior = estimate.values[numbers], estimate.prior_values[numbers]
-    axis.plot(prior, places, "o", mfc="none", mec=MEASURED, ms=7, label="prior")
+    axis.plot(prior, places, "o", mfc="none", mec=MEASURED_COLOUR, ms=7, label="prior")
     axis.errorbar(
-        values, places, xerr=errors, fmt="o", color=PREDICTED, ms=3, capsize=3, label="estimate"
+        values,
+        places,
+        xerr=errors,
+        fmt="o",
+        color=PREDICTED_COLOUR,
+        ms=3,
+        capsize=3,
+        label="estimate",
     )
     links = [*estimate.mapping.links, *[""] * len(estimate.friction)]
     names = [f"{links[k]}  {_name(estimate, k)}" for k in numbers]
@@ -291,7 +298,7 @@ def _name(estimate: Estimate, k: int) -> str:
 def _errors(axis: Any, estimate: Estimate, numbers: list[int]) -> None:
     values = np.abs(estimate.values[numbers])
     sizes = 100 * estimate.standard_errors[numbers] / np.where(values > 0, values, np.nan)
-    axis.plot(sizes, np.arange(len(numbers)), "o", color=PREDICTED, ms=4)
+    axis.plot(sizes, np.arange(len(numbers)), "o", color=PREDICTED_COLOUR, ms=4)
     axis.set_xscale("log")
     axis.xaxis.set_major_formatter("{x:g}")
     axis.xaxis.set_minor_formatter("")

@@ -11,7 +11,7 @@ from symgen import __version__, output
 from symgen.errors import OptionError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
-from symgen.identification.diagnostics.cutoffs import tuned
+from symgen.identification.diagnostics.cutoffs import open_with_best_cutoff
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
@@ -27,14 +27,14 @@ from symgen.identification.prediction.prediction_errors import (
     predict,
     predictor,
 )
-from symgen.identification.report.plots import PNG, Strip, encoded, over_time, residuals
+from symgen.identification.report.plots import PNG, ForcePanel, encoded, over_time, residuals
 from symgen.inspection.report_tables import Report, ReportTable
 from symgen.jobs.job import Job
 from symgen.jobs.publish import publish
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
-HEADS: Final = ("all rows", "moving", "filtered", "moving, filtered")
+VIEW_TITLES: Final = ("all rows", "moving", "filtered", "moving, filtered")
 """Of VIEWS."""
 
 
@@ -72,7 +72,7 @@ def errors(prediction: Prediction) -> ReportTable:
     return ReportTable(
         f"Prediction of {name}: {count}" + " held-out" * prediction.held_out + " rows",
         ["measured"],
-        ["unit", "rms", "error", "bias", *HEADS],
+        ["unit", "rms", "error", "bias", *VIEW_TITLES],
         rows,
     )
 
@@ -104,7 +104,7 @@ def pictures(prediction: Prediction, kind: str = PNG) -> dict[str, bytes]:
     for j, channel in enumerate(prediction.channels):
         share = channel.views["filtered"].relative or channel.views["all"].relative
         label = "" if share is None else f"error {100 * share:.1f} %"
-        strips.append(Strip(j, channel.name, channel.unit, label))
+        strips.append(ForcePanel(j, channel.name, channel.unit, label))
     figures = {
         "predicted": over_time(prediction.points, strips),
         "residuals": residuals(prediction.points, strips),
@@ -112,7 +112,7 @@ def pictures(prediction: Prediction, kind: str = PNG) -> dict[str, bytes]:
     return {f"{name}.{kind}": encoded(figure, kind) for name, figure in figures.items()}
 
 
-def listed(data: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
+def with_file_hashes(data: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
     """The data with the SHA-256 of the files beside it, by which the next run knows them."""
     return {
         **data,
@@ -123,10 +123,10 @@ def listed(data: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any
 # -- steps -----------------------------------------------------------------------------------------
 
 
-LISTING: Final = "prediction.json"
+RESULT_FILE: Final = "prediction.json"
 
 
-def predicted(
+def predict_log(
     file: str,
     log: str,
     joint_wrenches: bool,
@@ -148,11 +148,11 @@ def predicted(
     sought = problem(job, loaded, Settings())
     wrenches = WrenchModel.of(job, loaded) if joint_wrenches else None
     progress("reading the log")
-    reading = tuned(log, sought, loaded, options)
+    reading = open_with_best_cutoff(log, sought, loaded, options)
     return predict(reading, of_robot(sought), progress, wrenches=wrenches)
 
 
-def validated(
+def with_validation(
     job: Job,
     loaded: LoadedRobot,
     identified: Identified,
@@ -180,13 +180,13 @@ def validated(
         drives.columns if drives else (),
         estimate.values[len(estimate.base) :].tolist(),
     )
-    validation = tuned(log, sought, loaded, settings)
+    validation = open_with_best_cutoff(log, sought, loaded, settings)
     return replace(identified, prediction=predict(validation, model, progress))
 
 
-def written(prediction: Prediction, folder: Path, kind: str) -> list[Path]:
+def write_prediction(prediction: Prediction, folder: Path, kind: str) -> list[Path]:
     """Writes prediction.json and pictures of a kind. Raises SymgenError, and then nothing was
     written."""
     drawn = pictures(prediction, kind)
-    text = output.as_json(listed(data(prediction), drawn)) + "\n"
-    return publish({LISTING: text, **drawn}, folder, LISTING)
+    text = output.as_json(with_file_hashes(data(prediction), drawn)) + "\n"
+    return publish({RESULT_FILE: text, **drawn}, folder, RESULT_FILE)

@@ -11,18 +11,18 @@ import numpy as np
 
 from symgen.advice import command
 from symgen.identification.consistency.nearest_bodies import (
-    Bodies,
     BodiesError,
-    bodies,
-    differences,
+    ConsistentBodies,
+    changed_bodies,
+    nearest_consistent_bodies,
 )
-from symgen.identification.consistency.payload_estimate import Payload, payload
+from symgen.identification.consistency.payload_estimate import Payload, estimate_payload
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.problem import standard_parameters
-from symgen.identification.report.identification_report import PAGE, page
+from symgen.identification.report.identification_report import PAGE_MARK, page
 from symgen.identification.report.model_file import (
-    BEGIN,
+    FIRST_LINE,
     DriveTables,
     drive_tables,
     model_file,
@@ -54,21 +54,21 @@ from symgen.text import shown
 
 
 @dataclass(frozen=True)
-class Shape:
+class IdentifiedUrdf:
     """Bodies with the text of their URDF and how far the base parameters of that text, read again,
     are off."""
 
     estimate: Estimate
-    bodies: Bodies
+    bodies: ConsistentBodies
     text: bytes
     off: float
 
 
-SMALL: Final = 1e-3
+MIN_MASS_CHANGE: Final = 1e-3
 """A smaller change of a mass (kg) is not reported."""
 
 
-def lines_of_bodies(shape: Shape) -> list[str]:
+def lines_of_bodies(shape: IdentifiedUrdf) -> list[str]:
     """The bodies of a URDF, a line each."""
     bodies = shape.bodies
     lines = [
@@ -76,9 +76,9 @@ def lines_of_bodies(shape: Shape) -> list[str]:
         f"{', '.join(shown(name) for name in bodies.links)}; the residual of the log is "
         f"{100 * bodies.loss:.2g} % larger with them than with the estimate"
     ]
-    rows = differences(shape.estimate.mapping, bodies.standard)
+    rows = changed_bodies(shape.estimate.mapping, bodies.standard)
     for name, mass, centre in rows:
-        if abs(mass) >= SMALL:
+        if abs(mass) >= MIN_MASS_CHANGE:
             place = (
                 "" if centre is None else f"; the added mass has its centre at {_triple(centre)} m"
             )
@@ -104,7 +104,7 @@ def lines_of_payload(carried: Payload) -> list[str]:
             f", centre of mass {_triple(carried.centre)} ± {_triple(carried.centre_errors)} m in "
             "the link frame"
         )
-    verdict = "agree" if carried.alone else "do NOT agree"
+    verdict = "agree" if carried.agrees_with_prior else "do NOT agree"
     lines.append(
         f"the other parameters {verdict} with the prior: chi² = {carried.chi_squared:.4g} for "
         f"{carried.freedom} degrees of freedom"
@@ -112,7 +112,7 @@ def lines_of_payload(carried: Payload) -> list[str]:
     return lines
 
 
-def shape_data(shape: Shape) -> dict[str, Any]:
+def shape_data(shape: IdentifiedUrdf) -> dict[str, Any]:
     """The bodies of a URDF, for JSON."""
     bodies = shape.bodies
     return {
@@ -124,7 +124,7 @@ def shape_data(shape: Shape) -> dict[str, Any]:
         "read_again": shape.off,
         "differences": [
             {"body": name, "mass": mass, "centre": None if centre is None else centre.tolist()}
-            for name, mass, centre in differences(shape.estimate.mapping, bodies.standard)
+            for name, mass, centre in changed_bodies(shape.estimate.mapping, bodies.standard)
         ],
     }
 
@@ -139,17 +139,17 @@ IMPLAUSIBLE: Final = (
     "the estimate is implausible (see the warnings); use --force to write it anyway"
 )
 NO_BODIES: Final = "no physically consistent bodies were found (see the warnings)"
-EXACT: Final = 1e-9
+MAX_READING_ERROR: Final = 1e-9
 """How far the base parameters of the written file may be from those that it was written for."""
 
 
-def shape(
+def identified_urdf(
     job: Job, loaded: LoadedRobot, estimate: Estimate, rows: int, progress: Callable[[str], None]
-) -> Shape:
+) -> IdentifiedUrdf:
     """The robot's file with the consistent bodies of an estimate from `rows` equations, read again
     and checked. Raises BodiesError if there are no such bodies, and other SymgenErrors."""
     progress("computing consistent bodies")
-    consistent = bodies(loaded.model, estimate, rows)
+    consistent = nearest_consistent_bodies(loaded.model, estimate, rows)
     data = expanded_text(job.file, job[SourceOptions])
     text = with_inertials(data, shown(job.file), consistent.links)
     reread = _read_again(job, text)
@@ -159,13 +159,13 @@ def shape(
             initial=0.0
         )
     )
-    if off > EXACT * max(1.0, float(np.abs(consistent.base).max(initial=0.0))):
+    if off > MAX_READING_ERROR * max(1.0, float(np.abs(consistent.base).max(initial=0.0))):
         raise BodiesError(
             f"error: --urdf: the base parameters of the file differ from those of its bodies by "
             f"{off:.2g}, and the file was not written; please report this fault"
         )
     _check_consistent(reread, consistent)
-    return Shape(estimate, consistent, text, off)
+    return IdentifiedUrdf(estimate, consistent, text, off)
 
 
 def _read_again(job: Job, text: bytes) -> LoadedRobot:
@@ -175,7 +175,7 @@ def _read_again(job: Job, text: bytes) -> LoadedRobot:
         return job.changed(file=str(file), xacro_args=()).load()
 
 
-def _check_consistent(reread: LoadedRobot, consistent: Bodies) -> None:
+def _check_consistent(reread: LoadedRobot, consistent: ConsistentBodies) -> None:
     bad = [
         v.name
         for v in check_inertias(reread.model)
@@ -188,23 +188,27 @@ def _check_consistent(reread: LoadedRobot, consistent: Bodies) -> None:
         )
 
 
-MARK: Final = b"<!-- inertias by symgen identify -->"
+END_COMMENT: Final = b"<!-- inertias by symgen identify -->"
 """The comment at the end of a file, by which the next run knows that it may replace it."""
-OURS: Final = Mark(
+URDF_MARK: Final = Mark(
     "symgen identify",
-    lambda stream: edges(stream).replace(b"\0", b"").rstrip().endswith(MARK),  # UTF-16 too
+    lambda stream: edges(stream).replace(b"\0", b"").rstrip().endswith(END_COMMENT),  # UTF-16 too
 )
 
 
-def marked(text: bytes) -> bytes:
+def with_end_comment(text: bytes) -> bytes:
     """The text with MARK behind the root element, in its own encoding."""
     for order, begin in (("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff")):
         if text.startswith(begin):
-            return text + f"{MARK.decode()}\n".encode(order)
-    return text if MARK in text else text + (b"" if text.endswith(b"\n") else b"\n") + MARK + b"\n"
+            return text + f"{END_COMMENT.decode()}\n".encode(order)
+    return (
+        text
+        if END_COMMENT in text
+        else text + (b"" if text.endswith(b"\n") else b"\n") + END_COMMENT + b"\n"
+    )
 
 
-DRIVES: Final = Mark("symgen identify", lambda stream: edges(stream).startswith(BEGIN))
+DRIVES_MARK: Final = Mark("symgen identify", lambda stream: edges(stream).startswith(FIRST_LINE))
 
 
 @dataclass(frozen=True)
@@ -225,7 +229,7 @@ class OutputRequest:
         something else stands there."""
         given = job[RobotOptions].drive_file
         inputs = (job.file,), (job.file, *([given] if given else ())), (job.file,)
-        paths, marks = (self.urdf, self.actuators, self.html), (OURS, DRIVES, PAGE)
+        paths, marks = (self.urdf, self.actuators, self.html), (URDF_MARK, DRIVES_MARK, PAGE_MARK)
         rows = zip(paths, marks, inputs, strict=True)
         files = {path: OutputFile(path, mark, of) for path, mark, of in rows if path is not None}
         for file in files.values():
@@ -250,7 +254,7 @@ class EstimateOutputs:
     @property
     def refuted(self) -> bool:
         """True if there are warnings that withhold the URDF."""
-        return refuted(self.verdicts)
+        return is_refuted(self.verdicts)
 
     @property
     def summary(self) -> str:
@@ -258,7 +262,7 @@ class EstimateOutputs:
         return summary(self.verdicts)
 
 
-def refuted(against: Sequence[Verdict], least: int = URDF) -> bool:
+def is_refuted(against: Sequence[Verdict], least: int = URDF) -> bool:
     """True if there are warnings that withhold as much as `least`."""
     return any(verdict.withholds >= least for verdict in against)
 
@@ -275,20 +279,22 @@ class OutputMaker:
     against: list[Verdict]
     withheld: dict[Path, str]
 
-    def bodies(self, path: Path) -> Shape | None:
+    def bodies(self, path: Path) -> IdentifiedUrdf | None:
         """The bodies of the URDF at `path`, which is withheld if there are none or if there are
         warnings. Raises SymgenError."""
         system, shaped = self.identified.system, None
-        if self.request.force or not refuted(self.against):
+        if self.request.force or not is_refuted(self.against):
             rows = sum(map(system.rows, system.channels))
             try:
-                shaped = shape(self.job, self.loaded, self.identified.estimate, rows, self.progress)
+                shaped = identified_urdf(
+                    self.job, self.loaded, self.identified.estimate, rows, self.progress
+                )
                 self.against += of_bodies(self.identified.estimate.mapping, shaped.bodies)
             except BodiesError as fault:
                 self.against.append(no_bodies(fault))
                 self.withheld[path] = NO_BODIES
                 return None
-        if not self.request.force and refuted(self.against):
+        if not self.request.force and is_refuted(self.against):
             self.withheld[path] = IMPLAUSIBLE
         return shaped
 
@@ -334,12 +340,12 @@ def estimate_outputs(
     contents = dict[Path, bytes]()
     carried = None
     if request.payload is not None:
-        carried = payload(loaded.model, estimate, request.payload)
+        carried = estimate_payload(loaded.model, estimate, request.payload)
         against += of_payload(carried)
     shaped = None if request.urdf is None else maker.bodies(request.urdf)
     written = shaped if request.urdf not in withheld else None
     if written is not None and request.urdf is not None:
-        contents[request.urdf] = marked(written.text)
+        contents[request.urdf] = with_end_comment(written.text)
     drives, model = None, None
     if (request.actuators or request.folder) and identified.settings.torque:
         given = job[RobotOptions].drive_file
@@ -349,14 +355,14 @@ def estimate_outputs(
         if written is not None:
             drives = drive_tables(identified, given, written.bodies.drives)
     if request.actuators is not None:
-        if drives is None or (not request.force and refuted(against, FILES)):
+        if drives is None or (not request.force and is_refuted(against, FILES)):
             withheld[request.actuators] = IMPLAUSIBLE
         else:
             contents[request.actuators] = drives.file()
     if request.html is not None:
         progress("drawing the report")
         warnings = tuple(verdict.text for verdict in against)
-        html = page(identified, summary(against), refuted(against), warnings)
+        html = page(identified, summary(against), is_refuted(against), warnings)
         contents[request.html] = html.encode()
     lines = lines_of_bodies(shaped) if shaped else []
     lines += lines_of_payload(carried) if carried else []
@@ -369,7 +375,7 @@ def estimate_outputs(
             "shape": shape_data(shaped) if shaped else None,
             "payload": payload_data(carried) if carried else None,
             "warnings": [verdict.text for verdict in against],
-            "refused": refuted(against),
+            "refused": is_refuted(against),
         },
         model,
         {

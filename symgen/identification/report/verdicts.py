@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.identification.consistency.nearest_bodies import Bodies, BodiesError
+from symgen.identification.consistency.nearest_bodies import BodiesError, ConsistentBodies
 from symgen.identification.consistency.payload_estimate import Payload
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import BaseMapping
@@ -18,23 +18,23 @@ from symgen.mechanics.joint_forces import FRICTION
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
-POOR: Final = 0.3
+MAX_RELATIVE_RESIDUAL: Final = 0.3
 """A channel of which a larger part (root mean square) is not explained has a warning,"""
-NOISY: Final = 3.0
+MIN_NOISE_RATIO: Final = 3.0
 """if what is left is more than so many times the noise of its sensor."""
-UNEXPLAINED: Final = math.sqrt(0.5)
+MAX_UNEXPLAINED: Final = math.sqrt(0.5)
 """With a larger part, more than half of the squares, the model is refused: cables, tendons and
 sensors of other joints leave less (a da Vinci master arm 0.65, a Rokae xMate 0.62)."""
-EXPLAINED: Final = 0.2
+MIN_FRICTION_SHARE: Final = 0.2
 """Friction is suspected where it explains this part of the squares of what is left."""
-SMOOTH: Final = ("viscous", "asymmetric", "offset")
+SMOOTH_LAWS: Final = ("viscous", "asymmetric", "offset")
 """Terms that do not describe a friction that depends on the sign of the velocity."""
-LISTED: Final = 3
+MAX_REASONS: Final = 3
 """The largest number of reasons in a summary."""
-REASON: Final = re.compile(": |; ")
+REASON_END: Final = re.compile(": |; ")
 """What separates the finding of a verdict from its details and its advice."""
 MORE_MOTION: Final = "use a log in which all joints move more"
-HEAVY: Final = 4.0
+MAX_MASS_RATIO: Final = 4.0
 """A link does not weigh so many times what its prior says, or so much less."""
 
 
@@ -52,7 +52,7 @@ class Verdict:
     @property
     def reason(self) -> str:
         """The finding without its details and without the advice."""
-        return REASON.split(self.text, maxsplit=1)[0]
+        return REASON_END.split(self.text, maxsplit=1)[0]
 
 
 def summary(against: Sequence[Verdict]) -> str:
@@ -62,8 +62,8 @@ def summary(against: Sequence[Verdict]) -> str:
     most = max(verdict.withholds for verdict in against)
     reasons = [verdict.reason for verdict in against if verdict.withholds == most]
     subject = SUBJECTS[most]
-    more = f"; and {len(reasons) - LISTED} more reasons" if len(reasons) > LISTED else ""
-    return f"{subject}: {'; '.join(reasons[:LISTED])}{more}."
+    more = f"; and {len(reasons) - MAX_REASONS} more reasons" if len(reasons) > MAX_REASONS else ""
+    return f"{subject}: {'; '.join(reasons[:MAX_REASONS])}{more}."
 
 
 SUBJECTS: Final = {
@@ -77,22 +77,24 @@ SUBJECTS: Final = {
 def verdicts(identified: Identified) -> tuple[Verdict, ...]:
     """The verdicts against an estimate, those that matter most first."""
     doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in identified.reading.warnings)
-    forgotten = tuple(_forgotten(identified))
-    poor = tuple(_poor(identified, bool(forgotten or doubts)))
+    forgotten = tuple(_unmodelled_friction(identified))
+    poor = tuple(_unexplained_channels(identified, bool(forgotten or doubts)))
     return (*doubts, *forgotten, *poor, *_of_standard(identified))
 
 
 # -- friction --------------------------------------------------------------------------------------
 
 
-def _forgotten(identified: Identified) -> Iterator[Verdict]:
+def _unmodelled_friction(identified: Identified) -> Iterator[Verdict]:
     """Friction that what is left shows, of joints for which no term was asked."""
     drives = identified.equations.drives
     if drives is None or identified.settings.wrenches or not identified.last:
         return
-    modelled = {c.joint for c in drives.columns if c.law in FRICTION and c.law not in SMOOTH}
+    modelled = {c.joint for c in drives.columns if c.law in FRICTION and c.law not in SMOOTH_LAWS}
     shares = _friction_shares(identified)
-    forgotten = [k for k in range(len(shares)) if k not in modelled and shares[k] > EXPLAINED]
+    forgotten = [
+        k for k in range(len(shares)) if k not in modelled and shares[k] > MIN_FRICTION_SHARE
+    ]
     if forgotten:
         names = drives.joints.names
         listed = ", ".join(f"{shown(names[k])} {100 * shares[k]:.0f} %" for k in forgotten)
@@ -124,7 +126,7 @@ def _friction_shares(identified: Identified) -> list[float]:
 # -- residuals -------------------------------------------------------------------------------------
 
 
-def _poor(identified: Identified, explained: bool) -> Iterator[Verdict]:
+def _unexplained_channels(identified: Identified, explained: bool) -> Iterator[Verdict]:
     """Channels that the model does not describe, on the rows used or on others."""
     noise = _noise(identified)
     cure = (
@@ -143,8 +145,8 @@ def _poor(identified: Identified, explained: bool) -> Iterator[Verdict]:
             total = identified.prediction.channels[k].views["all"]
             shares.append((total.error_rms, total.measured_rms, "of the second log"))
         residual, measured, rows = max(shares, key=lambda x: x[0] / x[1] if x[1] else 0.0)
-        if residual > max(POOR * measured, NOISY * noise[k]):
-            name, partly = shown(channel.name), residual <= UNEXPLAINED * measured
+        if residual > max(MAX_RELATIVE_RESIDUAL * measured, MIN_NOISE_RATIO * noise[k]):
+            name, partly = shown(channel.name), residual <= MAX_UNEXPLAINED * measured
             found = f"explains '{name}' only in part" if partly else f"does not explain '{name}'"
             yield Verdict(
                 f"the model {found}: the residual is {residual:.4g} of {measured:.4g} "
@@ -166,7 +168,7 @@ def _noise(identified: Identified) -> Numbers:
 # -- bodies ----------------------------------------------------------------------------------------
 
 
-def of_bodies(mapping: BaseMapping, bodies: Bodies) -> Iterator[Verdict]:
+def of_bodies(mapping: BaseMapping, bodies: ConsistentBodies) -> Iterator[Verdict]:
     """Links of a URDF whose mass is far from that in the robot's file."""
     cure = f"check units, friction and the mass in that file, or {MORE_MOTION}"
     every = (link for body in mapping.model.moving for link in body.links)
@@ -206,7 +208,7 @@ def _of_mass(
     """The verdict against a mass that is far from its prior; `masses` are both (kg). A prior of 0
     or less means no mass."""
     mass, prior = masses
-    if prior > 0 and not prior / HEAVY <= mass <= HEAVY * prior:
+    if prior > 0 and not prior / MAX_MASS_RATIO <= mass <= MAX_MASS_RATIO * prior:
         yield Verdict(
             f"the estimated mass of {subject} is {mass:.4g} kg, but in {source} it is "
             f"{prior:.4g} kg; {cure}",
