@@ -71,9 +71,9 @@ class DerivativeFilter:
 
     @cached_property
     def _even(self) -> tuple[Numbers, ...]:
-        samples = np.arange(-self.half_width, self.half_width + 1, dtype=np.float64)
-        fit = np.linalg.pinv(samples[:, None] ** np.arange(ORDER + 1))
-        return tuple(fit[k] * (math.factorial(k) / self.step**k) for k in range(3))
+        powers = np.arange(-self.half_width, self.half_width + 1.0) ** np.arange(ORDER + 1)[:, None]
+        picked = np.diag([math.factorial(k) / self.step**k for k in range(ORDER + 1)])
+        return tuple(np.linalg.lstsq(powers, row, rcond=None)[0] for row in picked[:3])
 
     def _uneven(self, t: Numbers) -> tuple[tuple[Numbers, ...], NDArray[np.bool_]]:
         """Weights of each window (M x 2 half + 1) for value and two derivatives, and whether it has
@@ -146,16 +146,16 @@ class WindowWeights:
         """A derivative of rows x (N x k), N - 2 `half_width` rows."""
         weights = self.weights[order]
         if weights.ndim == 1:
-            filtered = _signal("ndimage").correlate1d(x, weights, axis=0)
+            filtered = _ndimage().correlate1d(x, weights, axis=0)
             return np.asarray(filtered[self.half_width : len(x) - self.half_width])
         windows = sliding_window_view(x, 2 * self.half_width + 1, axis=0)
         return np.asarray(np.einsum("mkw,mw->mk", windows, weights))
 
 
-def _signal(part: str) -> Any:
-    """A part of SciPy. Raises SymgenError where it is not installed."""
+def _ndimage() -> Any:
+    """SciPy's filters of arrays. Raises SymgenError where SciPy is not installed."""
     try:
-        return import_module(f"scipy.{part}")
+        return import_module("scipy.ndimage")
     except ImportError:
         raise SymgenError(
             "error: differentiating a log needs SciPy; install it: " + install("scipy")

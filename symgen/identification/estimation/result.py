@@ -14,12 +14,11 @@ from symgen.identification.estimation.iterative import FittedSystem
 from symgen.identification.estimation.priors import Prior, with_neutral_prior
 from symgen.identification.estimation.weighted_solve import (
     Excitation,
-    TriangularSystem,
     excitation,
     scaled_condition,
 )
 from symgen.identification.model.equations import LinearEquations
-from symgen.identification.model.estimate import Channel, Estimate, Solution, unidentified
+from symgen.identification.model.estimate import Channel, Estimate, unidentified
 from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
@@ -56,7 +55,10 @@ def estimate(
         names,
         solution.values,
         solution.factor,
-        _channels(sought, fit.rows, fit.after, solution),
+        tuple(
+            _channel(fit, j, *channel, solution.deviations[j], solution.values)
+            for j, channel in enumerate(sought.channels)
+        ),
         judged.condition,
         judged.scaled if fit.prior is None else scaled_condition(solution.factor),
         np.array([sought.known.get(name, 0.0) for name in names]),
@@ -66,7 +68,7 @@ def estimate(
     )
     if neutral:
         note = "the robot file has no inertia; the prior is uniform rods between the joints"
-        notes = (*notes, f"{shown(file)}: note: {note}")
+        notes = (*notes, note)
     return result, notes
 
 
@@ -76,7 +78,12 @@ def with_bias(
     """The estimate with what windows of derivatives do to its values; then, where they are asked
     for, with standard parameters, in whose standard errors that is too."""
     biased = replace(estimate, bias=bias)
-    return _with_standard(biased, prior_of(replace(sought, mapping=estimate.mapping), settings))
+    prior = prior_of(replace(sought, mapping=estimate.mapping), settings)
+    if prior is None:
+        return biased
+    b = len(estimate.mapping)
+    values, errors = prior.standard(biased.base, biased.covariance[:b, :b])
+    return replace(biased, standard=values, standard_errors_of_standard=errors)
 
 
 def prior_of(sought: Problem, settings: Settings) -> Prior | None:
@@ -84,14 +91,6 @@ def prior_of(sought: Problem, settings: Settings) -> Prior | None:
     if not settings.full:
         return None
     return Prior(sought.mapping, deviations(sought.mapping, settings.prior_deviation))
-
-
-def _with_standard(estimate: Estimate, prior: Prior | None) -> Estimate:
-    if prior is None:
-        return estimate
-    b = len(estimate.mapping)
-    values, errors = prior.standard(estimate.base, estimate.covariance[:b, :b])
-    return replace(estimate, standard=values, standard_errors_of_standard=errors)
 
 
 def _judged(
@@ -116,36 +115,22 @@ def _judged(
         f"{shown(text, 2000)}"
     )
     if settings.full:
-        return (f"{shown(file)}: note: {text}; the prior determines these",)
+        return (f"{text}; the prior determines these",)
     raise ExcitationError(
         f"{shown(file)}: error: {text}; use a log in which these joints move more (symgen "
         f"excite optimizes a motion), or {use_prior(settings.full)}"
     )
 
 
-def _channels(
-    sought: Problem, rows: TriangularSystem, after: TriangularSystem | None, solution: Solution
-) -> tuple[Channel, ...]:
-    return tuple(
-        Channel(
-            name,
-            unit,
-            rows.rows(j),
-            solution.deviations[j],
-            rows.measured(j),
-            rows.residual(j, solution.values),
-            *_validated(after, j, solution.values),
-        )
-        for j, (name, unit) in enumerate(sought.channels)
-    )
-
-
-def _validated(
-    after: TriangularSystem | None, j: int, values: Numbers
-) -> tuple[int, float | None, float | None]:
+def _channel(
+    fit: FittedSystem, j: int, name: str, unit: str, deviation: float, values: Numbers
+) -> Channel:
+    """How well values explain channel j."""
+    rows, after = fit.rows, fit.after
+    used = rows.rows(j), deviation, rows.measured(j), rows.residual(j, values)
     if after is None:
-        return 0, None, None
-    return after.rows(j), after.measured(j), after.residual(j, values)
+        return Channel(name, unit, *used)
+    return Channel(name, unit, *used, after.rows(j), after.measured(j), after.residual(j, values))
 
 
 # -- bias of the windows ---------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Identification from beginning to end: a robot, a log and settings in, an estimate out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -180,57 +180,47 @@ def _fitted(
     source.progress("estimating the bias of the filter")
     bias = window_bias(read, fit, source.mean(fit.equations))
     estimated = with_bias(estimated, bias, sought, settings)
-    file = read.log.file
-    notes = (*_with_prior(fit.deviation, file), *notes, *_biased(estimated, file))
-    without = _without_friction(loaded.model, file) if sought.joints else ()
-    notes = (*read.notes, *_left_out(estimator.left_out, file), *without, *notes)
+    names = estimator.left_out
+    model = [*_model_notes(loaded.model if sought.joints else None, names, fit.deviation)]
+    texts = [*model, *notes, *_bias_notes(estimated)]
+    notes = (*read.notes, *(f"{shown(read.log.file)}: note: {text}" for text in texts))
     last = tuple(source.last)
     found = Identified(estimated, settings, read, fit.equations, fit.system, last, notes)
     return found, fit.own
 
 
-def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
-    """A note of unknowns that are no unknowns of their own."""
-    if not names:
-        return ()
-    listed = ", ".join(shown(name) for name in names)
-    text = "cannot be distinguished from other parameters by any motion and are left out"
-    return (f"{shown(log)}: note: {listed} {text}",)
+def _model_notes(
+    model: RigidBodyModel | None, left_out: Sequence[str], deviation: float | None
+) -> Iterator[str]:
+    """What the model contains otherwise than asked for: unknowns that are `left_out`, joints of a
+    `model` with friction that have none because closed loops determine them, and the relative
+    deviation of the prior if it was selected."""
+    if left_out:
+        listed = ", ".join(map(shown, left_out))
+        text = "cannot be distinguished from other parameters by any motion and are left out"
+        yield f"{listed} {text}"
+    loops = model.closures if model else ()
+    dependent = [model.body(i).joint.name for c in loops for i in c.dependent] if model else []
+    if dependent:
+        text = "have no friction in this model because closed loops determine these joints"
+        yield f"{', '.join(map(shown, dependent))} {text}"
+    if deviation is not None:
+        text = "parameters that the log determines poorly stay near those of the robot file"
+        reason = f"(relative deviation {deviation:.2g}); use --prior-deviation to change this"
+        yield f"{text} {reason}"
 
 
-def _without_friction(model: RigidBodyModel, log: str) -> tuple[str, ...]:
-    """A note of joints whose friction is no unknown because closed loops determine them."""
-    bodies = [model.body(i).joint.name for c in model.closures for i in c.dependent]
-    if not bodies:
-        return ()
-    text = "have no friction in this model because closed loops determine these joints"
-    return (f"{shown(log)}: note: {', '.join(map(shown, bodies))} {text}",)
-
-
-def _with_prior(deviation: float | None, log: str) -> tuple[str, ...]:
-    """A note on the weight of the prior, if it was selected."""
-    if deviation is None:
-        return ()
-    text = "parameters that the log determines poorly stay near those of the robot file"
-    reason = f"(relative deviation {deviation:.2g}); use --prior-deviation to change this"
-    return (f"{shown(log)}: note: {text} {reason}",)
-
-
-def _biased(estimated: Estimate, log: str) -> tuple[str, ...]:
-    """A note where windows of derivatives do more to some values than noise does."""
+def _bias_notes(estimated: Estimate) -> Iterator[str]:
+    """A note if windows of derivatives do more to some values than noise does."""
     bias = np.zeros(len(estimated.values)) if estimated.bias is None else estimated.bias
-    times = np.abs(bias) / estimated.random_errors
-    count = int(np.sum(times > 1))
-    if not count:
-        return ()
-    text = (
-        f"the bias of the filter of derivatives is larger than the noise for {count} of "
-        f"{len(bias)} parameters"
-    )
-    worst = shown(estimated.names[int(np.argmax(times))])
-    most = f"(up to {times.max():.2g} times, for {worst})"
-    cure = "the standard errors include it; a higher --cutoff reduces it"
-    return (f"{shown(log)}: note: {text} {most}; {cure}",)
+    ratios = np.abs(bias) / estimated.random_errors
+    if count := int(np.sum(ratios > 1)):
+        worst = shown(estimated.names[int(np.argmax(ratios))])
+        yield (
+            f"the bias of the filter of derivatives is larger than the noise for {count} of "
+            f"{len(bias)} parameters (up to {ratios.max():.2g} times, for {worst}); the standard "
+            "errors include it; a higher --cutoff reduces it"
+        )
 
 
 def _check_length(reading: LogDataset, sought: Problem) -> None:
