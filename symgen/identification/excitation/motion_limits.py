@@ -34,9 +34,19 @@ class MotionBounds:
     speed: Numbers
     force: Numbers
 
+    @property
+    def middle(self) -> Numbers:
+        """The middle of each range."""
+        return np.asarray((self.upper + self.lower) / 2)
+
+    @property
+    def half_range(self) -> Numbers:
+        """Half of each range."""
+        return np.asarray((self.upper - self.lower) / 2)
+
     def within(self, margin: float) -> "MotionBounds":
         """The same with this part of each taken off: of ranges half at either end."""
-        cut, rest = margin * (self.upper - self.lower) / 2, 1 - margin
+        cut, rest = margin * self.half_range, 1 - margin
         return MotionBounds(
             self.lower + cut, self.upper - cut, rest * self.speed, rest * self.force
         )
@@ -44,9 +54,12 @@ class MotionBounds:
     def excess(self, q: Numbers, qd: Numbers, tau: Numbers) -> Numbers:
         """The excess of states (N x n each) over limits, in parts of the half range, speed or force
         (N x 3 n)."""
-        middle, half = (self.upper + self.lower) / 2, (self.upper - self.lower) / 2
         used = np.hstack(
-            [np.abs(q - middle) / half, np.abs(qd) / self.speed, np.abs(tau) / self.force]
+            [
+                np.abs(q - self.middle) / self.half_range,
+                np.abs(qd) / self.speed,
+                np.abs(tau) / self.force,
+            ]
         )
         return np.asarray(used - 1.0)
 

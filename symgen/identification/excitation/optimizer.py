@@ -106,12 +106,9 @@ def _centre(task: ExcitationTask) -> Numbers:
     """The posture of the task, or the middle of the ranges; or where gravity asks too much there,
     or space is not free, the random posture that needs least force. Raises SymgenError."""
     allowed, random = task.allowed, np.random.default_rng([task.plan.seed, 1])
-    middle = (allowed.upper + allowed.lower) / 2
-    others = (
-        random.uniform(-0.4, 0.4, (RANDOM_POSTURES, task.joints)) * (allowed.upper - allowed.lower)
-        + middle
-    )
-    postures = np.vstack([middle, others]) if task.posture is None else task.posture[None]
+    spread = random.uniform(-0.8, 0.8, (RANDOM_POSTURES, task.joints))
+    others = allowed.middle + spread * allowed.half_range
+    postures = np.vstack([allowed.middle, others]) if task.posture is None else task.posture[None]
     postures = _free_postures(task, postures)
     at_rest = np.zeros_like(postures)
     used = np.abs(task.dynamics.forces((postures, at_rest, at_rest))) / allowed.force
@@ -195,9 +192,7 @@ class ExcitationSearch:
     def motion(self, x: Numbers) -> FourierMotion:
         """The motion of variables (n (1 + f))."""
         allowed, table = self.task.allowed, x.reshape(self.task.joints, -1)
-        centre = (allowed.upper + allowed.lower) / 2 + table[:, 0] * (
-            allowed.upper - allowed.lower
-        ) / 2
+        centre = allowed.middle + table[:, 0] * allowed.half_range
         return FourierMotion(
             centre, (table[:, 1:] @ self.free.T) * allowed.speed[:, None], self.task.plan.period
         )
@@ -205,9 +200,7 @@ class ExcitationSearch:
     def variables(self, motion: FourierMotion) -> Numbers:
         """The variables of a motion."""
         allowed = self.task.allowed
-        centre = (motion.centre - (allowed.upper + allowed.lower) / 2) / (
-            (allowed.upper - allowed.lower) / 2
-        )
+        centre = (motion.centre - allowed.middle) / allowed.half_range
         scaled = motion.coefficients / allowed.speed[:, None] @ self.free
         return np.hstack([centre[:, None], scaled]).ravel()
 
@@ -232,7 +225,6 @@ class ExcitationSearch:
         each)."""
         allowed = self.task.allowed
         q, qd, _ = states
-        middle, half = (allowed.upper + allowed.lower) / 2, (allowed.upper - allowed.lower) / 2
         over = np.maximum(allowed.excess(q, qd, tau), 0.0)
         weight = self.weight / len(q)
         places, rates, forces = np.hsplit(2 * weight * over, 3)
@@ -241,7 +233,7 @@ class ExcitationSearch:
             outside, by_position = self.task.clearance.penalty(q)
         return (
             float(weight * (np.sum(over**2) + np.sum(outside))),
-            places * np.sign(q - middle) / half + weight * by_position,
+            places * np.sign(q - allowed.middle) / allowed.half_range + weight * by_position,
             rates * np.sign(qd) / allowed.speed,
             forces * np.sign(tau) / allowed.force,
         )
@@ -254,7 +246,7 @@ class ExcitationSearch:
             (d @ s for d, s in zip(by_states, shapes, strict=True)),
             np.zeros((self.task.joints, 2 * plan.harmonics)),
         )
-        centre = by_states[0].sum(axis=1) * (allowed.upper - allowed.lower) / 2
+        centre = by_states[0].sum(axis=1) * allowed.half_range
         if self.task.fixed_centre:
             centre = 0.0 * centre
         return np.hstack(
