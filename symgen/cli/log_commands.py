@@ -89,7 +89,7 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     section="Load",
 )
 @with_options(LOGS, ROBOT)
-def estimate_gains(
+def gains(
     file: str,
     unloaded: str,
     loaded: str,
