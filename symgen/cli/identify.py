@@ -134,7 +134,7 @@ def identify(
         identified, extra = run(file, log, options, request, validation, workers, tell)
         if out is not None:
             tell("drawing the plots")
-            write_prediction(identified, out, extra, pictures)
+            write_identification(identified, out, extra, pictures)
         else:
             write_files(extra.files)
     if not as_json:
@@ -211,7 +211,7 @@ def named_logs(given: Sequence[str]) -> tuple[list[str], list[str]]:
     return [log for _, _, log in parts], [name for name, _, _ in parts]
 
 
-def write_prediction(
+def write_identification(
     identified: "Identified", folder: Path, extra: "EstimateOutputs", kind: str
 ) -> list[Path]:
     """Write identification.json, the model file and pictures of a kind (none if it is empty) into a
@@ -228,7 +228,7 @@ def write_prediction(
     text = output.as_json(with_file_hashes(report(identified, data=extra.data).data, drawn)) + "\n"
     done = publish({RESULT_FILE: text, **drawn}, folder, RESULT_FILE, extra.files)
     for name, of_robot in extra.robots.items():
-        done += write_prediction(identified.robots[name], folder / name, of_robot, "")
+        done += write_identification(identified.robots[name], folder / name, of_robot, "")
     return done
 
 
@@ -277,9 +277,8 @@ def predict(
     symgen predict identified.urdf log.csv --actuators identified.toml
     """
     from symgen.cli.progress import progress
-    from symgen.identification.report.prediction_report import predict_log
+    from symgen.identification.report.prediction_report import predict_log, write_prediction
     from symgen.identification.report.prediction_report import report as prediction_report
-    from symgen.identification.report.prediction_report import write_prediction as write_prediction
     from symgen.jobs.publish import check_folder
 
     log_options = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})
