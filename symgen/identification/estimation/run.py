@@ -125,13 +125,14 @@ def solved(
         source = LogReducer(read, settings, progress)
         rates = source.rates(sought.joints) if sought.joints else None
         return _fitted(loaded, sought, settings, read, source, rates)[0]
-    some = [read, *(tuned(x, sought, loaded, settings, settings.held_out) for x in logs[1:SEEN])]
-    cutoff = max(
-        (x.derivative_filter.cutoff for x in some if x.derivative_filter), default=settings.cutoff
+    others = (
+        open_with_best_cutoff(x, sought, loaded, settings, settings.held_out) for x in logs[1:SEEN]
     )
+    filters = [x.derivative_filter for x in (read, *others) if x.derivative_filter]
+    cutoff = max((x.cutoff for x in filters), default=settings.cutoff)
     same = replace(settings, cutoff=cutoff)
     if read.derivative_filter and read.derivative_filter.cutoff != cutoff:
-        read = tuned(logs[0], sought, loaded, same, settings.held_out)
+        read = open_with_best_cutoff(logs[0], sought, loaded, same, settings.held_out)
     fleet = Fleet(job, loaded, sought, same, loaded_bodies, len(logs))
     with engine(workers) as used:
         together = LogsReducer.of(fleet, logs, used, progress, robots)
