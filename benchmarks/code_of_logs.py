@@ -20,12 +20,12 @@ from benchmarks.friction_table import MOTIONS
 from benchmarks.real_logs import TRIALS, Trial, make_tx40, prepared
 from symgen.identification.consistency import nearest_bodies
 from symgen.identification.consistency.nearest_bodies import (
-    BodiesProgramme,
+    ConicProgramme,
     ResidualMetric,
-    bodies,
     free_links,
+    nearest_consistent_bodies,
 )
-from symgen.identification.data.samples import LEAD
+from symgen.identification.data.samples import LEAD_STEPS
 from symgen.identification.estimation.run import Identified, solved
 from symgen.identification.report.model_file import drive_tables, model_file
 from symgen.mechanics.model import RigidBodyModel
@@ -74,7 +74,7 @@ def predictions(found: Identified, code: Any) -> Any:
     assert drives is not None and drives.presliding is not None
     blocks = list(drives.presliding.attached(found.reading.blocks(lambda step: None)))
     first, rows = blocks[0].q, []
-    state, before = np.zeros(first.shape[1]), 2 * first[0] - first[LEAD]
+    state, before = np.zeros(first.shape[1]), 2 * first[0] - first[LEAD_STEPS]
     for block in blocks:
         estimated = found.equations.equations(block).regressor @ found.estimate.values
         for k, q in enumerate(block.q):
@@ -89,13 +89,15 @@ def growths(found: Identified, model: RigidBodyModel) -> tuple[float, float]:
     bodies whose pseudo-inertias are positive semidefinite at least."""
     estimate, rows = found.estimate, sum(map(found.system.rows, found.system.channels))
     links = tuple(free_links(model, estimate.mapping, all_links=True))
-    programme = BodiesProgramme(links, estimate.mapping, ResidualMetric(estimate))
+    programme = ConicProgramme(links, estimate.mapping, ResidualMetric(estimate))
     with (
         patch.object(nearest_bodies, "LEAST", 0.0),
         patch.object(nearest_bodies, "REGULARISATION", 1e-16),
     ):
         misfit = programme.misfit(programme.possible())
-    return bodies(model, estimate, rows).loss, float(np.sqrt(1 + misfit**2 / rows)) - 1
+    return nearest_consistent_bodies(model, estimate, rows).loss, float(
+        np.sqrt(1 + misfit**2 / rows)
+    ) - 1
 
 
 def main(folder: str = "../shared") -> None:
