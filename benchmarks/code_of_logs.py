@@ -91,10 +91,10 @@ def growths(found: Identified, model: RigidBodyModel) -> tuple[float, float]:
     links = tuple(free_links(model, estimate.mapping, all_links=True))
     programme = ConicProgramme(links, estimate.mapping, ResidualMetric(estimate))
     with (
-        patch.object(nearest_bodies, "LEAST", 0.0),
+        patch.object(nearest_bodies, "MIN_INERTIA_FRACTION", 0.0),
         patch.object(nearest_bodies, "REGULARISATION", 1e-16),
     ):
-        misfit = programme.misfit(programme.possible())
+        misfit = programme.misfit(programme.least_misfit())
     return nearest_consistent_bodies(model, estimate, rows).loss, float(
         np.sqrt(1 + misfit**2 / rows)
     ) - 1

@@ -7,7 +7,7 @@ import pytest
 
 import symgen
 from benchmarks.simulated_logs import Motion, Recipe, simulated
-from symgen.cli.identify import named_logs, written
+from symgen.cli.identify import named_logs, write_identification
 from symgen.errors import OptionError
 from symgen.identification.estimation.log_groups import OwnColumns, means
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle
@@ -141,7 +141,7 @@ def test_the_generated_code_has_the_friction_of_its_robot(found, tmp_path):
 def test_the_command_writes_a_folder_for_each_robot(found, tmp_path):
     request, silent = OutputRequest(folder=tmp_path), lambda step: None
     extra = estimate_outputs(request, found.job, found.loaded, found.result, silent)
-    written(found.result, tmp_path, extra, kind="")
+    write_identification(found.result, tmp_path, extra, kind="")
     listing = json.loads((tmp_path / "identification.json").read_text())
     assert [*listing["robots"]] == [*FACTORS]
     for name, robot in listing["robots"].items():
