@@ -123,12 +123,24 @@ def real_logs_smaller(model: str, factor: str = "1") -> str:
 def real_logs_larger() -> str:
     """The joints at which the default's error exceeds that of the textbook recipe on all rows or
     on moving ones, trial by trial."""
-    return "; ".join(_larger())
+    return "; ".join(_larger(_errors(), "default", "textbook", 1.0))
 
 
-def _larger() -> Iterator[str]:
-    for trial, rows in _errors().items():
-        worse = np.any(rows["default"] > rows["textbook"], axis=0)
+def friction_larger(factor: str) -> str:
+    """The joints at which the error from recorded samples exceeds `factor` times that of the seven
+    laws, split by split."""
+    found = {
+        split: {name: np.array(x) for name, x in models.items()}
+        for split, models in results("friction_table").items()
+    }
+    return "; ".join(_larger(found, "default, recorded samples", "seven laws", float(factor)))
+
+
+def _larger(
+    errors: Mapping[str, Mapping[str, Errors]], model: str, other: str, factor: float
+) -> Iterator[str]:
+    for trial, rows in errors.items():
+        worse = np.any(rows[model] > factor * rows[other], axis=0)
         numbers = [str(k) for k in np.flatnonzero(worse) + 1]
         if numbers:
             yield f"{trial}: joint{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
@@ -181,6 +193,7 @@ FIGURES: Final = {
     "fleet": fleet,
     "friction-table": friction_table,
     "friction-smaller": friction_smaller,
+    "friction-larger": friction_larger,
     "real-logs-table": real_logs_table,
     "prior-table": prior_table,
     "bodies-table": bodies_table,
