@@ -10,6 +10,8 @@ from symgen.reading.assemble import load
 from tests.support import resisted_joints
 from tests.support.tools import invoke
 
+pytestmark = pytest.mark.usefixtures("not_optimized")
+
 BALL_AND_FREE = """<mujoco model="m"><compiler angle="radian"/><option gravity="1 -2 -9.81"/>
 <default><joint armature="0.07" damping="0.3"/></default><worldbody>
 <body name="a" pos="0 0 1"><joint name="h" type="hinge" axis="0 1 0"/>

@@ -24,6 +24,8 @@ from symgen.tracing.trace import trace
 from tests.support.random_trees import ROBOTS
 from tests.support.tools import generated, robot_file
 
+pytestmark = pytest.mark.usefixtures("not_optimized")
+
 EVERY = tuple(name for name in CONTROLLERS if name not in LINK_QUANTITIES)
 
 

@@ -15,6 +15,8 @@ from symgen.jobs.verify import verify
 from tests.support.states import close, numbers
 from tests.support.tools import imported
 
+pytestmark = pytest.mark.usefixtures("not_optimized")
+
 SOLID = (
     '<inertial><origin xyz="0.1 0.2 0.3"/><mass value="1"/>'
     '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
