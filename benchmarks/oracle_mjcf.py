@@ -23,7 +23,7 @@ from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
 from symgen.reading.mjcf import compiled
 from symgen.reading.mjcf.compiled_model import CompiledMjcf
-from symgen.reading.xml_reader import parsed
+from symgen.reading.xml_reader import parse_xml
 from symgen.reading.xml_text import file_bytes
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
@@ -54,7 +54,7 @@ class Judge:
     `at` puts both at a state; then `lift` is the matrix of our velocities to its own."""
 
     def __init__(self, path: Path, model: RigidBodyModel) -> None:
-        root = parsed(file_bytes(path), str(path))
+        root = parse_xml(file_bytes(path), str(path))
         _, self.model = compiled(root, path)
         self.data, self.ours = mujoco.MjData(self.model), model
         self.names = CompiledMjcf(mujoco, self.model, root).joints

@@ -241,12 +241,16 @@ def warnings(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> list[No
     if joints:
         names, move, _ = in_words([joint.name for joint in joints])
         message = f"{move} no inertia that the others do not, so the mass matrix is singular"
-        place = loaded.places[joints[0].body.name]
+        place = loaded.link_locations[joints[0].body.name]
         sentence = f"{message}: {remedy(loaded.model, joints)}"
         return [Notice(place, "warning", names, sentence)]
     return [
         Notice(
-            loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message, v.summary
+            loaded.link_locations[v.name],
+            "warning",
+            f"{v.kind} '{shown(v.name)}'",
+            v.message,
+            v.summary,
         )
         for v in telling
     ]

@@ -218,5 +218,5 @@ def _placed(loaded: LoadedRobot) -> Iterator[None]:
         yield
     except ImpossibleInertia as error:
         names = ", ".join(f"link '{shown(name)}'" for name in error.links)
-        place = loaded.places.get(error.links[0], SourceLocation(loaded.file, 1))
+        place = loaded.link_locations.get(error.links[0], SourceLocation(loaded.file, 1))
         raise RefusedInertia(place, names, error.fault) from None

@@ -145,7 +145,7 @@ def unphysical_notice(loaded: LoadedRobot, robot: ParametricModel) -> Notice:
         "written (--allow-unphysical) because the mass matrix is positive definite in all of "
         f"{SAMPLED_STATES} sampled states"
     )
-    place = loaded.places.get(links[0].name, SourceLocation(loaded.file, 1))
+    place = loaded.link_locations.get(links[0].name, SourceLocation(loaded.file, 1))
     return Notice(place, "warning", f"link {names}" if len(links) == 1 else f"links {names}", text)
 
 

@@ -56,9 +56,9 @@ def read(path: str | os.PathLike[str]) -> JobFile:
 
     Raises RobotError with file and line for an unknown key, for a value of another type and for
     the home folder of an unknown user."""
-    table, _ = toml_reader.read(path, "a job file (symgen init writes one)")
+    table, _ = toml_reader.read_toml(path, "a job file (symgen init writes one)")
     kinds = {ROBOT: TEXT} | {row.name: row.kind for row in JOB}
-    table.only(kinds)
+    table.check_keys(kinds)
     values = {key: _value(table, key, kinds[key]) for key in table.data}
     paths = [ROBOT, *(row.name for row in JOB if row.path)]
     located = {

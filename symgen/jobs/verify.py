@@ -39,7 +39,7 @@ from symgen.numbers.types import Numbers
 from symgen.options import rows
 from symgen.reading.sources import read
 from symgen.reading.xacro_expansion import needs_expansion
-from symgen.reading.xml_reader import parsed
+from symgen.reading.xml_reader import parse_xml
 from symgen.reading.xml_text import file_bytes
 from symgen.text import quoted, shown
 from symgen.tracing.request import FunctionRequest
@@ -229,7 +229,7 @@ def _digest(file: Path) -> str | None:
     it covers more than the bytes of the file. None for a file with xacro and one that is not a
     robot."""
     try:
-        if needs_expansion(file, parsed(file_bytes(file), shown(str(file)))):
+        if needs_expansion(file, parse_xml(file_bytes(file), shown(str(file)))):
             return None
         return read(file).sha256
     except SymgenError:

@@ -45,14 +45,14 @@ FLUID_KEYS: Final = (
 )
 
 
-def of_links(table: Table, names: Collection[str]) -> dict[str, tuple[LinkFluid, ...]]:
+def link_fluids(table: Table, names: Collection[str]) -> dict[str, tuple[LinkFluid, ...]]:
     """The fluid of each link of a table ``[links]``. Raises RobotError."""
-    table.only(names, "link")
+    table.check_keys(names, "link")
     return {name: (_fluid(table.table(name)),) for name in table.data}
 
 
 def _fluid(row: Table) -> LinkFluid:
-    row.only(FLUID_KEYS)
+    row.check_keys(FLUID_KEYS)
     density, volume = row.number("density", 0.0), row.number("volume", 0.0)
     if volume and density is None:
         raise row.error("volume", "needs density (kg/m^3), as in density = 1000.0")
@@ -113,7 +113,7 @@ in addition to that of the rotor. ``torque_constant`` is that of the motor (N m/
 linear one), for logs of currents; times ``gear_ratio``, if given, it is that of the joint. The
 other keys are coefficients and shape parameters of laws of joint forces, as in `Joint`."""
 
-OF_ROTOR: Final = ("rotor_axis", "rotor_position", "rotor_mass", "rotor_transverse")
+ROTOR_KEYS: Final = ("rotor_axis", "rotor_position", "rotor_mass", "rotor_transverse")
 """The keys that have no effect without the inertia of a rotor."""
 COMMON_FRICTION: Final = ("viscous", "coulomb", "offset")
 """The laws of friction with fields of their own in `Joint`."""
@@ -123,10 +123,10 @@ LAW_KEYS: Final = (
     FRICTION_WIDTH.name,
 )
 """The coefficients and shape parameters of the laws that have no field of their own."""
-OF_COORDINATES: Final = (*JOINT_FIELDS, *LAW_KEYS)
+PER_COORDINATE_KEYS: Final = (*JOINT_FIELDS, *LAW_KEYS)
 """What a joint with several coordinates can have, one number for all of them or one for each."""
-KEYS: Final = ("gear_ratio", "rotor_inertia", *OF_ROTOR, "torque_constant", *OF_COORDINATES)
-SIGNED: Final = ("gear_ratio", "offset", "stiffness", "reference", *LAW_KEYS)
+KEYS: Final = ("gear_ratio", "rotor_inertia", *ROTOR_KEYS, "torque_constant", *PER_COORDINATE_KEYS)
+SIGNED_KEYS: Final = ("gear_ratio", "offset", "stiffness", "reference", *LAW_KEYS)
 """Numbers that may be negative."""
 SPRING_KEYS: Final = ("stiffness", "reference")
 
@@ -135,26 +135,28 @@ ESTIMATE_TABLES: Final = ("estimate", "base_parameters", "groupings", "channels"
 """The tables of a model file (`symgen.reading.assemble`), which is an actuator file too."""
 
 
-def read(path: str | os.PathLike[str], robot: RobotDescription, rotors: str) -> "Drives":
+def read_actuator_file(
+    path: str | os.PathLike[str], robot: RobotDescription, rotors: str
+) -> "Drives":
     """The drives by a file of actuators or a model file, completed by what the robot's own file
     says, with the SHA-256 of its bytes.
 
     Raises RobotError, one line with file and line, for what no drive of this robot can be.
     """
-    root, data = toml_reader.read(path, "a TOML file of actuators")
-    root.only(["joints", "motors", "links", *ESTIMATE_TABLES])
+    root, data = toml_reader.read_toml(path, "a TOML file of actuators")
+    root.check_keys(["joints", "motors", "links", *ESTIMATE_TABLES])
     estimated = "estimate" in root.data
-    table, tags = root.table("joints"), of_tags(robot)
+    table, file_drives = root.table("joints"), drives_in_robot_file(robot)
     joints = {joint.name: joint for joint in robot.joints}
-    table.only(joints, "joint")
+    table.check_keys(joints, "joint")
     by_joint = {
-        name: _drive(table.table(name), joints[name], tags.get(name, {}), estimated)
+        name: _drive(table.table(name), joints[name], file_drives.get(name, {}), estimated)
         for name in table.data
     }
     digest = hashlib.sha256(data).hexdigest()
-    fluids = of_links(root.table("links"), [link.name for link in robot.links])
+    fluids = link_fluids(root.table("links"), [link.name for link in robot.links])
     motors = _motors(root.table("motors"), robot, estimated)
-    return Drives(tags | by_joint, rotors, digest, motors, root, fluids)
+    return Drives(file_drives | by_joint, rotors, digest, motors, root, fluids)
 
 
 MOTOR_KEYS: Final = ("rotor_inertia", *COMMON_FRICTION, *LAW_KEYS)
@@ -164,69 +166,75 @@ MOTOR_KEYS: Final = ("rotor_inertia", *COMMON_FRICTION, *LAW_KEYS)
 def _motors(table: Table, robot: RobotDescription, estimated: bool) -> dict[str, Constants]:
     """The constants of the motors that several joints share."""
     shared = {m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors}
-    table.only(sorted(shared), "motor of several joints")
+    table.check_keys(sorted(shared), "motor of several joints")
     rows = {name: table.table(name) for name in table.data}
     for row in rows.values():
-        row.only(MOTOR_KEYS)
-    return {name: _stated(row, MOTOR_KEYS, "revolute", estimated) for name, row in rows.items()}
+        row.check_keys(MOTOR_KEYS)
+    return {
+        name: _read_constants(row, MOTOR_KEYS, "revolute", estimated) for name, row in rows.items()
+    }
 
 
-def of_tags(robot: RobotDescription) -> dict[str, Constants]:
+def drives_in_robot_file(robot: RobotDescription) -> dict[str, Constants]:
     """The drives of the robot's own file, by joint; those with several coordinates have no rotor
-    (`undriven`)."""
-    wide = {joint.name for joint in robot.joints if has_several_coordinates(joint.kind)}
+    (`ignored_rotor_notices`)."""
+    several = {joint.name for joint in robot.joints if has_several_coordinates(joint.kind)}
     drives = dict[str, Constants]()
     for drive in robot.drives:
         rotor = {"gear_ratio": drive.ratio, "rotor_inertia": drive.inertia}
-        values = ({} if drive.joint in wide else rotor) | {"armature": drive.armature}
+        values = ({} if drive.joint in several else rotor) | {"armature": drive.armature}
         drives[drive.joint] = {key: x for key, x in values.items() if x is not None}
     return drives
 
 
-def undriven(robot: RobotDescription, moving: Iterable[JointElement]) -> Iterator[Notice]:
+def ignored_rotor_notices(
+    robot: RobotDescription, moving: Iterable[JointElement]
+) -> Iterator[Notice]:
     """A warning where the robot's own file puts rotors on joints with several coordinates."""
     driven = {drive.joint for drive in robot.drives if drive.inertia}
-    many = [
+    ignored = [
         joint for joint in moving if joint.name in driven and has_several_coordinates(joint.kind)
     ]
-    if many:
-        names = quoted(joint.name for joint in many)
+    if ignored:
+        names = quoted(joint.name for joint in ignored)
         message = (
             f"rotors of joints with several coordinates ({names}) are ignored; give their "
             "armature instead (the squared gear ratio times the rotor inertia)"
         )
-        yield robot.notice("warning", message, many[0].line)
+        yield robot.notice("warning", message, ignored[0].line)
 
 
-def _drive(table: Table, joint: JointElement, tags: Constants, estimated: bool) -> Constants:
+def _drive(table: Table, joint: JointElement, file_drives: Constants, estimated: bool) -> Constants:
     """The constants of a joint's drive by its table, completed by those of the robot's file."""
     if joint.kind == FIXED:
         raise table.error(None, "a fixed joint cannot have an actuator; remove the table")
-    table.only(KEYS)
-    _check_several(table, joint)
-    stated = _stated(table, KEYS, joint.kind, estimated)
+    table.check_keys(KEYS)
+    _check_several_coordinates(table, joint)
+    stated = _read_constants(table, KEYS, joint.kind, estimated)
     if stated.get("gear_ratio") == 0:
         raise table.error("gear_ratio", "is 0; give the turns of the rotor in one of the joint")
-    complete = {**tags, **stated}
-    _check_whole(table, complete)
+    complete = {**file_drives, **stated}
+    _check_complete_rotor(table, complete)
     return complete
 
 
-def _stated(table: Table, keys: Iterable[str], kind: str, estimated: bool) -> dict[str, Any]:
+def _read_constants(
+    table: Table, keys: Iterable[str], kind: str, estimated: bool
+) -> dict[str, Any]:
     """The values of a table for a joint of a kind; `estimated` coefficients can have any sign.
     Raises RobotError, also for a shape parameter
     that is out of its range, or absent although its coefficient is given."""
     values = dict[str, Any]()
     for key in (key for key in keys if key in table.data):
-        least = -MAX_NUMBER if estimated or key in SIGNED else 0.0
+        minimum = -MAX_NUMBER if estimated or key in SIGNED_KEYS else 0.0
         if key == "rotor_axis":
-            values[key] = _unit(table)
+            values[key] = _rotor_axis(table)
         elif key == "rotor_position":
             values[key] = table.triple(key)
-        elif key in OF_COORDINATES:
-            values[key] = from_table(table, key, kind, least)
+        elif key in PER_COORDINATE_KEYS:
+            values[key] = from_table(table, key, kind, minimum)
         else:
-            values[key] = table.number(key, least)
+            values[key] = table.number(key, minimum)
     for key, parameter in {**SHAPE_PARAMETERS, FRICTION_WIDTH.name: FRICTION_WIDTH}.items():
         if key in values and not all(map(parameter.allowed, numbers_of(values[key]))):
             raise table.error(key, f"is out of range; give {parameter.requirement}")
@@ -238,22 +246,22 @@ def _stated(table: Table, keys: Iterable[str], kind: str, estimated: bool) -> di
     return values
 
 
-def _check_several(table: Table, joint: JointElement) -> None:
+def _check_several_coordinates(table: Table, joint: JointElement) -> None:
     """Refuses what joints with several coordinates cannot have. Raises RobotError."""
     if has_one_coordinate(joint.kind):
         return
     springs = () if springs_are_linear(joint.kind) else SPRING_KEYS
     for key in table.data:
-        if key in KEYS and (key in springs or key not in OF_COORDINATES):
+        if key in KEYS and (key in springs or key not in PER_COORDINATE_KEYS):
             reason = "spring that is linear in its coordinates" if key in springs else "gear"
             raise table.error(key, f"a {joint.kind} joint has no {reason}; remove the key")
 
 
-def _check_whole(table: Table, drive: Constants) -> None:
+def _check_complete_rotor(table: Table, drive: Constants) -> None:
     """A rotor needs its inertia and its ratio, and nothing about a rotor is without effect."""
     inertia, gear_ratio = drive.get("rotor_inertia"), drive.get("gear_ratio")
     ratio = () if "torque_constant" in drive else ("gear_ratio",)
-    rotor_key = next((key for key in (*ratio, *OF_ROTOR) if key in table.data), None)
+    rotor_key = next((key for key in (*ratio, *ROTOR_KEYS) if key in table.data), None)
     if rotor_key is not None and inertia is None:
         raise table.error(
             rotor_key, "has no effect without rotor_inertia; add rotor_inertia (kg m^2)"
@@ -269,7 +277,7 @@ def _check_whole(table: Table, drive: Constants) -> None:
         )
 
 
-def _unit(table: Table) -> Triple | None:
+def _rotor_axis(table: Table) -> Triple | None:
     axis = table.triple("rotor_axis")
     if axis is None:
         return None
@@ -324,7 +332,9 @@ class Drives:
         values["armature"] = armature
         return replace(joint, **joint_fields(values), rotor=rotor or joint.rotor)
 
-    def left_out(self, robot: RobotDescription, moving: Collection[str]) -> list[Notice]:
+    def locked_rotor_notices(
+        self, robot: RobotDescription, moving: Collection[str]
+    ) -> list[Notice]:
         """A note for the rotor of each joint that does not move."""
         return [
             robot.notice(
@@ -338,29 +348,31 @@ class Drives:
             if joint.name not in moving and self.rotor(joint.name)
         ]
 
-    def springs(self, robot: RobotDescription, moving: Sequence[JointElement]) -> Iterator[Notice]:
+    def spring_notices(
+        self, robot: RobotDescription, moving: Sequence[JointElement]
+    ) -> Iterator[Notice]:
         """Warnings where moving joints have springs, which do not count by themselves, or not at
         all where joints have several coordinates."""
-        stiff = [
+        with_springs = [
             joint
             for joint in moving
             if self.drives.get(joint.name, {}).get("stiffness", joint.stiffness)
         ]
-        alone = [joint for joint in stiff if springs_are_linear(joint.kind)]
-        others = [joint for joint in stiff if not springs_are_linear(joint.kind)]
-        if alone:
-            s, are, them = ("s", "are", "them") if len(alone) > 1 else ("", "is", "it")
-            names = quoted(joint.name for joint in alone)
+        linear = [joint for joint in with_springs if springs_are_linear(joint.kind)]
+        nonlinear = [joint for joint in with_springs if not springs_are_linear(joint.kind)]
+        if linear:
+            s, are, them = ("s", "are", "them") if len(linear) > 1 else ("", "is", "it")
+            names = quoted(joint.name for joint in linear)
             message = f"spring{s} of {names} {are} ignored; add --springs to include {them}"
             options, offer = ("springs", "runtime_springs"), f"spring{s} of {names} (--springs)"
-            yield robot.notice("warning", message, alone[0].line, unless=options, offer=offer)
-        if others:
-            names = quoted(joint.name for joint in others)
+            yield robot.notice("warning", message, linear[0].line, unless=options, offer=offer)
+        if nonlinear:
+            names = quoted(joint.name for joint in nonlinear)
             message = (
                 f"springs of ball and floating joints ({names}) are ignored because they "
                 "are not linear in the coordinates"
             )
-            yield robot.notice("warning", message, others[0].line)
+            yield robot.notice("warning", message, nonlinear[0].line)
 
 
 def joint_fields(constants: Constants) -> dict[str, Any]:
@@ -376,4 +388,8 @@ def drives_of(
 
     Raises RobotError.
     """
-    return Drives(of_tags(robot), rotors) if path is None else read(path, robot, rotors)
+    return (
+        Drives(drives_in_robot_file(robot), rotors)
+        if path is None
+        else read_actuator_file(path, robot, rotors)
+    )

@@ -23,7 +23,7 @@ from symgen.mechanics.parameters import lump_links
 from symgen.numbers.scalar import dot
 from symgen.numbers.types import Numbers
 from symgen.options import Choices
-from symgen.reading.actuators import Drives, drives_of, undriven
+from symgen.reading.actuators import Drives, drives_of, ignored_rotor_notices
 from symgen.reading.bodies_from_joints import MotorBody, joint_pose, model_of
 from symgen.reading.closed_loop_joints import notices_on_loops
 from symgen.reading.description import LinearFunction, Mimic, Motor, Transmission, with_mimics
@@ -69,8 +69,8 @@ def with_estimate(
     options."""
     lumped = lump_links(model, [body.name for body in model.moving])
     base = base_parameters(lumped)
-    standard = iter(_placed(base, _values(root, base)).tolist())
-    changed = [_with_links(body, standard) for body in model.bodies]
+    standard = iter(_standard_parameters(base, _stated_base_parameters(root, base)).tolist())
+    changed = [_with_parameters(body, standard) for body in model.bodies]
     rotors = {i: next(standard) for i in base.robot.rotors}
     bodies = (replace(b, spin=rotors.get(i, b.spin)) for i, b in enumerate(changed, 1))
     stated = root.table("estimate").data.get("robot_sha256")
@@ -84,7 +84,7 @@ def with_estimate(
     return replace(model, bodies=tuple(bodies)), (warning,) * (stated != sha256)
 
 
-def _values(root: Table, base: BaseParameters) -> Numbers:
+def _stated_base_parameters(root: Table, base: BaseParameters) -> Numbers:
     """The base parameters of a file. Raises RobotError."""
     table, groupings = root.table("base_parameters"), root.table("groupings")
     if not table.data:
@@ -101,11 +101,11 @@ def _values(root: Table, base: BaseParameters) -> Numbers:
                 f"{shown(name)} has another definition than for this robot; use the robot file and "
                 "the options (--lock, --root, ...) with which the estimate was made",
             )
-    table.only(base.columns, "base parameter of this robot")
+    table.check_keys(base.columns, "base parameter of this robot")
     return np.array([table.number(name) for name in base.columns], np.float64)
 
 
-def _placed(base: BaseParameters, values: Numbers) -> Numbers:
+def _standard_parameters(base: BaseParameters, values: Numbers) -> Numbers:
     """Standard parameters with these base parameters: the first independent ones, the others 0."""
     chosen = list(independent_columns(base.factors).chosen)
     standard = np.zeros(base.factors.shape[1])
@@ -113,7 +113,7 @@ def _placed(base: BaseParameters, values: Numbers) -> Numbers:
     return standard
 
 
-def _with_links(body: Body, standard: Iterator[float]) -> Body:
+def _with_parameters(body: Body, standard: Iterator[float]) -> Body:
     """The body with the next ten parameters on its first link, none if it consists of no links."""
     if not body.links:
         return body
@@ -128,8 +128,8 @@ JOINTS: Final = "joints"
 """The value of ``--coordinates`` with which the coordinates are those of joints."""
 
 
-def motors_of(
-    part: RobotSubtree, drives: Drives, coordinates: str, every_motor: bool = False
+def motor_bodies(
+    subtree: RobotSubtree, drives: Drives, coordinates: str, every_motor: bool = False
 ) -> tuple[RobotSubtree, tuple[MotorBody, ...]]:
     """The motors that are bodies, and the part; its joints follow the motors where `coordinates`
     are those of actuators. What a motor follows are joints of the part, which may follow others.
@@ -137,20 +137,21 @@ def motors_of(
 
     Raises OptionError where the coordinates cannot be those of actuators."""
     transmissions = [
-        _with_constants(transmission, drives) for transmission in part.robot.transmissions
+        _with_actuator_constants(transmission, drives)
+        for transmission in subtree.robot.transmissions
     ]
     if coordinates == JOINTS:
-        return part, tuple(_motors_of_several_joints(part, transmissions, every_motor))
-    geared = _geared(part, drives, transmissions)
-    if not geared:
+        return subtree, tuple(_motors_of_several_joints(subtree, transmissions, every_motor))
+    moving_transmissions = _moving_transmissions(subtree, drives, transmissions)
+    if not moving_transmissions:
         raise OptionError(
             "--coordinates actuators: no joint has a motor; add a <transmission> of a "
             "known type to the file, or a gear_ratio to the file of --actuators"
         )
-    return _with_motor_coordinates(part, geared)
+    return _with_motor_coordinates(subtree, moving_transmissions)
 
 
-def _with_constants(transmission: Transmission, drives: Drives) -> Transmission:
+def _with_actuator_constants(transmission: Transmission, drives: Drives) -> Transmission:
     """The transmission with inertia and friction of its motors from the file of actuators; without
     inertia if rotors are ignored."""
     motors = []
@@ -163,11 +164,11 @@ def _with_constants(transmission: Transmission, drives: Drives) -> Transmission:
 
 
 def _motors_of_several_joints(
-    part: RobotSubtree, transmissions: Sequence[Transmission], every_motor: bool
+    subtree: RobotSubtree, transmissions: Sequence[Transmission], every_motor: bool
 ) -> list[MotorBody]:
     """The motors that several joints of the part turn: those with inertia or friction, or every
     motor; locked joints turn none."""
-    names, bodies = {joint.name for joint in part.moving}, list[MotorBody]()
+    names, bodies = {joint.name for joint in subtree.moving}, list[MotorBody]()
     shared = [
         motor
         for transmission in transmissions
@@ -175,7 +176,7 @@ def _motors_of_several_joints(
         for motor in transmission.motors
     ]
     for motor in (m for m in shared if every_motor or m.inertia or m.friction):
-        terms = tuple((joint, by) for joint, by in motor.angle.terms if joint in names)
+        terms = tuple((joint, factor) for joint, factor in motor.angle.terms if joint in names)
         if terms:
             name = f"{motor.name}.rotor"
             angle = LinearFunction(terms)
@@ -183,13 +184,16 @@ def _motors_of_several_joints(
     return bodies
 
 
-def _geared(
-    part: RobotSubtree, drives: Drives, transmissions: Sequence[Transmission]
+def _moving_transmissions(
+    subtree: RobotSubtree, drives: Drives, transmissions: Sequence[Transmission]
 ) -> list[Transmission]:
     """The transmissions of the independent moving joints, those of gear ratios among them. Raises
     OptionError for one with a joint that is locked, excluded or follows other joints."""
-    joints = {joint.name: joint for joint in part.moving if joint.mimics is None}
-    geared, with_motors = list[Transmission](), {name for t in transmissions for name in t.joints}
+    joints = {joint.name: joint for joint in subtree.moving if joint.mimics is None}
+    moving_transmissions, with_motors = (
+        list[Transmission](),
+        {name for t in transmissions for name in t.joints},
+    )
     for transmission in transmissions:
         moving = [name for name in transmission.joints if name in joints]
         if moving and len(moving) < len(transmission.joints):
@@ -200,13 +204,13 @@ def _geared(
                 "follows another joint; use --coordinates joints"
             )
         if moving:
-            geared.append(_with_ratio(transmission, drives.ratio(moving[0])))
+            moving_transmissions.append(_with_ratio(transmission, drives.ratio(moving[0])))
     for name, joint in joints.items():
         ratio = drives.ratio(name)
         if name not in with_motors and ratio is not None and has_one_coordinate(joint.kind):
             motor = Motor(f"{name}.motor", LinearFunction(((name, ratio),)))
-            geared.append(Transmission(joint.line, (name,), (motor,)))
-    return geared
+            moving_transmissions.append(Transmission(joint.line, (name,), (motor,)))
+    return moving_transmissions
 
 
 def _with_ratio(transmission: Transmission, ratio: float | None) -> Transmission:
@@ -215,16 +219,16 @@ def _with_ratio(transmission: Transmission, ratio: float | None) -> Transmission
     if len(transmission.joints) > 1 or ratio is None:
         return transmission
     (motor,) = transmission.motors
-    ((joint, by),) = motor.angle.terms
-    angle = LinearFunction(((joint, ratio),), motor.angle.offset / by * ratio)
+    ((joint, factor),) = motor.angle.terms
+    angle = LinearFunction(((joint, ratio),), motor.angle.offset / factor * ratio)
     return replace(transmission, motors=(replace(motor, angle=angle),))
 
 
 def _with_motor_coordinates(
-    part: RobotSubtree, transmissions: Sequence[Transmission]
+    subtree: RobotSubtree, transmissions: Sequence[Transmission]
 ) -> tuple[RobotSubtree, tuple[MotorBody, ...]]:
     """The part whose joints follow motors, and the motors."""
-    joint_names = {joint.name for joint in part.robot.joints}
+    joint_names = {joint.name for joint in subtree.robot.joints}
     bodies: dict[str, MotorBody] = {}
     mimics: dict[str, Mimic] = {}
     for transmission in transmissions:
@@ -236,28 +240,28 @@ def _with_motor_coordinates(
                     f"--coordinates actuators: motor '{shown(motor.name)}' belongs to two "
                     "transmissions; use --coordinates joints"
                 )
-            alone = len(transmission.joints) == 1
-            joint, inertia = (transmission.joints[0], 0.0) if alone else (None, motor.inertia)
+            is_single = len(transmission.joints) == 1
+            joint, inertia = (transmission.joints[0], 0.0) if is_single else (None, motor.inertia)
             bodies[name] = MotorBody(name, inertia, joint, None, motor.friction)
             motors.append(replace(motor, name=name))
-        mimics |= _inverse(transmission, motors)
-    robot = replace(part.robot, joints=with_mimics(part.robot.joints, mimics))
-    led = replace(part, robot=robot, joints=with_mimics(part.joints, mimics))
-    return led, tuple(bodies.values())
+        mimics |= _joint_laws(transmission, motors)
+    robot = replace(subtree.robot, joints=with_mimics(subtree.robot.joints, mimics))
+    followers = replace(subtree, robot=robot, joints=with_mimics(subtree.joints, mimics))
+    return followers, tuple(bodies.values())
 
 
-def _inverse(transmission: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
+def _joint_laws(transmission: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
     """The laws by which the joints follow the motors: q = A⁻¹ θ - A⁻¹ a."""
     rows = [[dict(m.angle.terms).get(joint, 0.0) for joint in transmission.joints] for m in motors]
     mimics = {}
-    for joint, row in zip(transmission.joints, _inverted(rows), strict=True):
+    for joint, row in zip(transmission.joints, _inverse_matrix(rows), strict=True):
         terms = tuple((m.name, x) for m, x in zip(motors, row, strict=True) if x)
         offset = -dot(row, [m.angle.offset for m in motors])
         mimics[joint] = Mimic.of(transmission.line, LinearFunction(terms, offset + 0.0))
     return mimics
 
 
-def _inverted(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+def _inverse_matrix(rows: Sequence[Sequence[float]]) -> list[list[float]]:
     """The inverse of a matrix by Gauss-Jordan elimination with partial pivoting, the same on every
     machine."""
     n = len(rows)
@@ -268,8 +272,8 @@ def _inverted(rows: Sequence[Sequence[float]]) -> list[list[float]]:
         pivot = augmented[k][k]
         augmented[k] = [x / pivot for x in augmented[k]]
         for i in (i for i in range(n) if i != k):
-            by = augmented[i][k]
-            augmented[i] = [x - by * y for x, y in zip(augmented[i], augmented[k], strict=True)]
+            factor = augmented[i][k]
+            augmented[i] = [x - factor * y for x, y in zip(augmented[i], augmented[k], strict=True)]
     return [[x + 0.0 for x in row[n:]] for row in augmented]
 
 
@@ -293,7 +297,7 @@ class LoadedRobot:
     sha256: str
     file: str
     right_angles: tuple[RightAngle, ...] = ()
-    places: Mapping[str, SourceLocation] = field(default_factory=dict)
+    link_locations: Mapping[str, SourceLocation] = field(default_factory=dict)
     """Where each link stands in the file."""
     actuators_sha256: str | None = None
 
@@ -329,67 +333,69 @@ def load(source: RobotSource, **options: Any) -> LoadedRobot:
 def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) -> LoadedRobot:
     """The robot of a file, as `load`, with options that are made already. With `every_motor` the
     motors of several joints are bodies even without inertia and friction, for identification."""
-    wanted = choices[RobotOptions]
-    if not 0 <= wanted.snap_angles <= MAX_SNAP_TOLERANCE:
+    options = choices[RobotOptions]
+    if not 0 <= options.snap_angles <= MAX_SNAP_TOLERANCE:
         raise OptionError(
-            f"--snap-angles {wanted.snap_angles:g}: give an angle from 0 to "
+            f"--snap-angles {options.snap_angles:g}: give an angle from 0 to "
             f"{MAX_SNAP_TOLERANCE:g} rad"
         )
-    rounder = RightAngleSnapper(wanted.snap_angles)
+    snapper = RightAngleSnapper(options.snap_angles)
     robot = describe(source, choices[SourceOptions])
     check_joint_count(robot)
-    robot = repair_inertias(robot, wanted.repair_inertia)
-    robot = with_couplings(robot, wanted.couple)
-    robot = with_loop_options(robot, wanted.loop, wanted.independent)
-    root, turned = wanted.root, set[str]()
-    if wanted.reroot is not None:
-        robot, root = extract_subtree(robot, root, None), wanted.reroot
-        turned = {joint.name for joint in path_to_root(robot, root)}
+    robot = repair_inertias(robot, options.repair_inertia)
+    robot = with_couplings(robot, options.couple)
+    robot = with_loop_options(robot, options.loop, options.independent)
+    root, reversed_joints = options.root, set[str]()
+    if options.reroot is not None:
+        robot, root = extract_subtree(robot, root, None), options.reroot
+        reversed_joints = {joint.name for joint in path_to_root(robot, root)}
         robot = rerooted(robot, root)
-    part = subtree_of(robot, root, wanted.tip, wanted.lock, wanted.joint_order)
-    part = with_floating_base(part) if wanted.base == "floating" else part
-    part = with_kept_joints(part, wanted.keep_fixed)
-    _check_supported(part)
-    pose_of = partial(joint_pose, part, rounder=rounder)
-    gravity, fall = gravity_in_root(part, wanted.gravity, pose_of)
-    part = with_turned_currents(part, pose_of)
-    drives = drives_of(part.robot, wanted.drive_file, wanted.rotors)
-    part, motors = motors_of(part, drives, wanted.coordinates, every_motor)
-    model, open_loops = model_of(part, gravity, rounder, drives, motors)
-    changed: tuple[Notice, ...] = ()
-    if wanted.estimate is not None and drives.root is not None:
-        model, changed = with_estimate(model, drives.root, robot.sha256)
-    check_independent(model, wanted.independent)
-    check_size(part, model)
-    check_armatures(part, model)
-    check_rotors(model, turned)
-    unused = drives.left_out(part.robot, [joint.name for joint in part.moving])
+    subtree = subtree_of(robot, root, options.tip, options.lock, options.joint_order)
+    subtree = with_floating_base(subtree) if options.base == "floating" else subtree
+    subtree = with_kept_joints(subtree, options.keep_fixed)
+    _check_supported(subtree)
+    pose_of = partial(joint_pose, subtree, rounder=snapper)
+    gravity, gravity_notices = gravity_in_root(subtree, options.gravity, pose_of)
+    subtree = with_turned_currents(subtree, pose_of)
+    drives = drives_of(subtree.robot, options.drive_file, options.rotors)
+    subtree, motors = motor_bodies(subtree, drives, options.coordinates, every_motor)
+    model, open_loops = model_of(subtree, gravity, snapper, drives, motors)
+    estimate_notices: tuple[Notice, ...] = ()
+    if options.estimate is not None and drives.root is not None:
+        model, estimate_notices = with_estimate(model, drives.root, robot.sha256)
+    check_independent(model, options.independent)
+    check_size(subtree, model)
+    check_armatures(subtree, model)
+    check_rotors(model, reversed_joints)
+    locked_rotor_notices = drives.locked_rotor_notices(
+        subtree.robot, [joint.name for joint in subtree.moving]
+    )
     notices = (
-        *part.robot.notices,
-        *fall,
-        *unused,
-        *notices_on_values(part, model),
-        *notices_on_loops(part, model, open_loops),
-        *undriven(part.robot, part.moving),
-        *drives.springs(part.robot, part.moving),
-        *notices_on_selection(part, wanted.gravity is not None),
-        *rounder.notices(),
-        *changed,
+        *subtree.robot.notices,
+        *gravity_notices,
+        *locked_rotor_notices,
+        *notices_on_values(subtree, model),
+        *notices_on_loops(subtree, model, open_loops),
+        *ignored_rotor_notices(subtree.robot, subtree.moving),
+        *drives.spring_notices(subtree.robot, subtree.moving),
+        *notices_on_selection(subtree, options.gravity is not None),
+        *snapper.notices(),
+        *estimate_notices,
     )
     ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
-    places = {name: part.robot.place(link.line) for name, link in part.links.items()}
-    right_angles = tuple(rounder.found)
+    places = {name: subtree.robot.place(link.line) for name, link in subtree.links.items()}
+    right_angles = tuple(snapper.found)
     return LoadedRobot(
-        model, ordered, part.robot.sha256, name_of(source), right_angles, places, drives.sha256
+        model, ordered, subtree.robot.sha256, name_of(source), right_angles, places, drives.sha256
     )
 
 
-def _check_supported(part: RobotSubtree) -> None:
-    if not part.moving:
-        reduced = part.locked or len(part.joints) < len(part.robot.joints)
+def _check_supported(subtree: RobotSubtree) -> None:
+    if not subtree.moving:
+        reduced = subtree.locked or len(subtree.joints) < len(subtree.robot.joints)
         remaining = " left after --root, --tip and --lock" if reduced else ""
         message = (
             f"has no moving joint{remaining}; add a revolute, continuous or prismatic "
             "joint, or give --base floating"
         )
-        raise part.robot.error(part.robot.line, part.robot.tag, message)
+        raise subtree.robot.error(subtree.robot.line, subtree.robot.tag, message)

@@ -42,13 +42,13 @@ from symgen.reading.plausibility import check
 from symgen.reading.rotations import Rows
 from symgen.reading.validation import (
     ZEROS,
-    Numbers,
+    NumbersOrSymbols,
     as_list,
     as_number,
     as_unit_vector,
     as_vector3,
-    origin,
-    tensor,
+    frame_origin,
+    inertia_tensor,
 )
 from symgen.text import hint, shown
 
@@ -56,16 +56,16 @@ POSE_ARGUMENTS: Final = ("xyz", "rpy", "axis", "rotation", "quaternion")
 MIMIC_ARGUMENTS: Final = ("mimic", "multiplier", "offset")
 
 
-def _check_words(label: str, constants: Mapping[str, Any], numbers: Iterable[str]) -> None:
+def _check_argument_names(label: str, constants: Mapping[str, Any], numbers: Iterable[str]) -> None:
     """Refuses words that no joint has, with those near to them. Raises OptionError."""
     known = [taken.word for row in JOINTS.values() for taken in row.takes]
     unknown = [word for word in constants if word not in known]
     if unknown:
-        near = hint(unknown[0], [*POSE_ARGUMENTS, *numbers, *MIMIC_ARGUMENTS, *known], 30)
-        raise OptionError(f"{label}: there is no argument '{shown(unknown[0])}'; {near}")
+        advice = hint(unknown[0], [*POSE_ARGUMENTS, *numbers, *MIMIC_ARGUMENTS, *known], 30)
+        raise OptionError(f"{label}: there is no argument '{shown(unknown[0])}'; {advice}")
 
 
-def _row(label: str, kind: object) -> JointRow:
+def _joint_row(label: str, kind: object) -> JointRow:
     """The row of a type of joint. Raises OptionError where there is none of that name."""
     if not isinstance(kind, str) or kind not in (*JOINTS, FIXED):
         types = ", ".join((*JOINTS, FIXED))
@@ -133,10 +133,10 @@ def _mimic(
     if not terms or not isinstance(terms, Mapping):
         raise OptionError(f"{label}: mimic has no joint; name one, or remove mimic")
     factors = (
-        (str(name), as_number(f"{label}: multiplier", factor, names=False))
+        (str(name), as_number(f"{label}: multiplier", factor, allow_symbols=False))
         for name, factor in terms.items()
     )
-    shift = as_number(f"{label}: offset", offset, names=False)
+    shift = as_number(f"{label}: offset", offset, allow_symbols=False)
     return Mimic.of(line, LinearFunction(tuple(factors), shift))
 
 
@@ -149,13 +149,13 @@ class Builder:
     OptionError for arguments that are not valid; whether the links form a tree is checked when the
     robot is used."""
 
-    def __init__(self, name: str = "robot", gravity: Numbers = EARTH) -> None:
+    def __init__(self, name: str = "robot", gravity: NumbersOrSymbols = EARTH) -> None:
         if not isinstance(name, str) or not name.strip():
             raise OptionError(f"a robot is called {shown(repr(name), 60)}; give it a name")
         self.name = name
         self.gravity = as_vector3("gravity", gravity)
         self._file, self._line = _caller()
-        self._at: int | None = None
+        self._location_line: int | None = None
         self._links: list[LinkElement] = []
         self._joints: list[JointElement] = []
         self._drives: list[DriveElement] = []
@@ -168,23 +168,31 @@ class Builder:
         self,
         name: str,
         mass: Any = 0.0,
-        center_of_mass: Numbers = ZEROS,
-        inertia: Numbers | None = None,
-        rpy: Numbers = ZEROS,
+        center_of_mass: NumbersOrSymbols = ZEROS,
+        inertia: NumbersOrSymbols | None = None,
+        rpy: NumbersOrSymbols = ZEROS,
     ) -> "Builder":
         """Add a link. `center_of_mass` (m) is in the link frame. `inertia` (kg m²) is about the
         centre of mass, as six numbers ixx, ixy, ixz, iyy, iyz, izz or a symmetric 3 x 3 matrix, in
         axes that are rotated relative to the link axes by `rpy` (roll, pitch, yaw in rad; 0 by
         default). A link without mass and inertia is a frame."""
         line = self._line_of("link", name)
-        six, inertial = tensor(name, inertia), None
-        kilograms = as_number(f"link '{shown(name)}': mass", mass)
-        if kilograms < 0:
+        tensor_entries, inertial = inertia_tensor(name, inertia), None
+        mass_value = as_number(f"link '{shown(name)}': mass", mass)
+        if mass_value < 0:
             raise OptionError(f"link '{shown(name)}': mass is negative; give 0 or more")
-        if kilograms or any(six):
-            place = as_vector3(f"link '{shown(name)}': center_of_mass", center_of_mass, names=True)
-            where = Origin(line, place, as_vector3(f"link '{shown(name)}': rpy", rpy))
-            inertial = Inertial(line, where, kilograms, six, tensor_trouble(six, kilograms))
+        if mass_value or any(tensor_entries):
+            center = as_vector3(
+                f"link '{shown(name)}': center_of_mass", center_of_mass, allow_symbols=True
+            )
+            inertia_frame = Origin(line, center, as_vector3(f"link '{shown(name)}': rpy", rpy))
+            inertial = Inertial(
+                line,
+                inertia_frame,
+                mass_value,
+                tensor_entries,
+                tensor_trouble(tensor_entries, mass_value),
+            )
         elif any(as_list(f"link '{shown(name)}': center_of_mass", center_of_mass)):
             raise OptionError(
                 f"link '{shown(name)}': center_of_mass is given for a link without mass; "
@@ -199,12 +207,12 @@ class Builder:
         kind: str,
         parent: str,
         child: str,
-        xyz: Numbers = ZEROS,
-        rpy: Numbers = ZEROS,
-        axis: Numbers = (0.0, 0.0, 1.0),
+        xyz: NumbersOrSymbols = ZEROS,
+        rpy: NumbersOrSymbols = ZEROS,
+        axis: NumbersOrSymbols = (0.0, 0.0, 1.0),
         *,
         rotation: Rows | None = None,
-        quaternion: Numbers | None = None,
+        quaternion: NumbersOrSymbols | None = None,
         lower: float | None = None,
         upper: float | None = None,
         velocity: float | None = None,
@@ -239,19 +247,19 @@ class Builder:
         all of them or a list with one for each velocity; ball and floating joints have no springs,
         and their armature is the same about all axes, and along all axes."""
         line, label = self._line_of("joint", name), f"joint '{shown(name)}'"
-        row = _row(label, kind)
+        row = _joint_row(label, kind)
         limits = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
         drive = {"ratio": ratio, "rotor_inertia": rotor_inertia, "armature": armature}
         passive = {"damping": damping, "friction": friction}
         passive |= {"stiffness": stiffness, "reference": reference}
-        _check_words(label, constants, (*limits, *drive, *passive))
-        bounds = {key: _optional(label, key, x) for key, x in limits.items()}
-        driven = {key: _optional(label, key, x, kind) for key, x in drive.items()}
+        _check_argument_names(label, constants, (*limits, *drive, *passive))
+        limit_values = {key: _optional(label, key, x) for key, x in limits.items()}
+        drive_values = {key: _optional(label, key, x, kind) for key, x in drive.items()}
         forces = {key: from_python(f"{label}: {key}", x, kind) for key, x in passive.items()}
-        along = as_unit_vector(label, axis) if row.axis else (1.0, 0.0, 0.0)
-        _check_drive(label, driven)
+        unit_axis = as_unit_vector(label, axis) if row.axis else (1.0, 0.0, 0.0)
+        _check_drive(label, drive_values)
         nonzero = {key: x or None for key, x in forces.items()}  # 0 is the default of each
-        _check_arguments_of_kind(label, kind, bounds, driven, nonzero)
+        _check_arguments_of_kind(label, kind, limit_values, drive_values, nonzero)
         self._joints.append(
             JointElement(
                 name,
@@ -259,37 +267,37 @@ class Builder:
                 kind,
                 str(parent),
                 str(child),
-                origin(label, line, xyz, rpy, rotation, quaternion),
-                along,
-                Limits(**bounds),
+                frame_origin(label, line, xyz, rpy, rotation, quaternion),
+                unit_axis,
+                Limits(**limit_values),
                 forces["damping"],
                 forces["friction"],
                 _mimic(label, line, mimic, multiplier, offset),
-                row.given(label, along, constants),
+                row.given(label, unit_axis, constants),
                 forces["stiffness"],
                 forces["reference"],
             )
         )
-        if any(x is not None for x in driven.values()):
-            self._drives.append(DriveElement(name, line, *driven.values()))
+        if any(x is not None for x in drive_values.values()):
+            self._drives.append(DriveElement(name, line, *drive_values.values()))
         return self
 
     def frame(
         self,
         name: str,
         on: str,
-        xyz: Numbers = ZEROS,
-        rpy: Numbers = ZEROS,
+        xyz: NumbersOrSymbols = ZEROS,
+        rpy: NumbersOrSymbols = ZEROS,
         *,
         rotation: Rows | None = None,
-        quaternion: Numbers | None = None,
+        quaternion: NumbersOrSymbols | None = None,
     ) -> "Builder":
         """Add a frame that is fixed to the link `on`, such as that of a tool. It is a link without
         mass; its pose is the quantity ``frame_pose:NAME``."""
         line, label = self._line_of("frame", name), f"frame '{shown(name)}'"
-        where = origin(label, line, xyz, rpy, rotation, quaternion)
+        link_frame = frame_origin(label, line, xyz, rpy, rotation, quaternion)
         self._links.append(LinkElement(name, line))
-        self._joints.append(JointElement(f"{name}.fixed", line, FIXED, str(on), name, where))
+        self._joints.append(JointElement(f"{name}.fixed", line, FIXED, str(on), name, link_frame))
         return self
 
     def close(
@@ -297,14 +305,14 @@ class Builder:
         name: str,
         first: str,
         second: str,
-        at_first: Numbers = ZEROS,
-        at_second: Numbers = ZEROS,
+        at_first: NumbersOrSymbols = ZEROS,
+        at_second: NumbersOrSymbols = ZEROS,
         *,
         dependent: Iterable[str] = (),
         branch: int | None = None,
         joint: str = "ball",
-        rpy_first: Numbers = ZEROS,
-        rpy_second: Numbers = ZEROS,
+        rpy_first: NumbersOrSymbols = ZEROS,
+        rpy_second: NumbersOrSymbols = ZEROS,
         length: float = 0.0,
         newton: bool = False,
         polynomial: Iterable[float] = (),
@@ -355,18 +363,18 @@ class Builder:
         )
         return check(robot)
 
-    def placed(self, place: SourceLocation) -> "Builder":
+    def at_location(self, place: SourceLocation) -> "Builder":
         """This builder; what is added from now on stands at that place of a file. The first place
         is that of the robot."""
-        self._line = place.line if self._at is None else self._line
-        self._file, self._at = place.file, place.line
+        self._line = place.line if self._location_line is None else self._line
+        self._file, self._location_line = place.file, place.line
         return self
 
     def _line_of(self, kind: str, name: object) -> int:
         """The line of what is added. Raises OptionError for a name that is none."""
         if not isinstance(name, str) or not name.strip():
             raise OptionError(f"a {kind} is called {shown(repr(name), 60)}; give it a name")
-        return _caller()[1] if self._at is None else self._at
+        return _caller()[1] if self._location_line is None else self._location_line
 
 
 def digest_of(name: str, *parts: Iterable[Any]) -> str:
@@ -389,9 +397,9 @@ def _without_lines(element: Any) -> Any:
 def _caller() -> tuple[str, int]:
     """The file and line outside of symgen's readers from which a builder is called."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(OWN):
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(OWN_MODULES):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno
 
 
-OWN: Final = "symgen."
+OWN_MODULES: Final = "symgen."

@@ -26,7 +26,7 @@ from symgen.reading.description import EARTH, RobotDescription
 from symgen.reading.plausibility import FULL_TURN
 from symgen.reading.rotations import rotation_from_rpy
 from symgen.reading.toml_reader import Table
-from symgen.reading.validation import ZEROS, Numbers, as_list, as_number
+from symgen.reading.validation import ZEROS, NumbersOrSymbols, as_list, as_number
 from symgen.text import cited, quoted, shown
 
 CONVENTIONS: Final = ("standard", "modified")
@@ -62,8 +62,8 @@ class DH:
     type: str = "revolute"
     name: str = ""
     mass: Any = 0.0
-    center_of_mass: Numbers = ZEROS
-    inertia: Numbers | None = None
+    center_of_mass: NumbersOrSymbols = ZEROS
+    inertia: NumbersOrSymbols | None = None
     lower: float | None = None
     upper: float | None = None
     velocity: float | None = None
@@ -90,7 +90,7 @@ def dh_builder(
     rows: Sequence["DH | Mapping[str, Any]"],
     convention: str,
     name: str = "robot",
-    gravity: Numbers = EARTH,
+    gravity: NumbersOrSymbols = EARTH,
 ) -> Builder:
     """A robot from a table of Denavit and Hartenberg's parameters, a row for each joint.
 
@@ -185,7 +185,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
     if Path(path).suffix.lower() != ".toml":
         return False
     try:
-        table, _ = toml_reader.read(path, WHAT)
+        table, _ = toml_reader.read_toml(path, WHAT)
     except RobotError:  # for who reads it next to say
         return False
     return CONVENTION in table.data or ROWS in table.data
@@ -197,8 +197,8 @@ WHAT: Final = 'a table of DH parameters (convention = "standard" or "modified", 
 def read(path: str | os.PathLike[str]) -> RobotDescription:
     """The robot in a TOML file: ``convention``, ``name``, ``gravity``, and a ``[[joint]]`` for each
     row with the fields of `DH`. Angles may be texts such as ``"pi/2"``. Raises RobotError."""
-    table, data = toml_reader.read(path, WHAT)
-    table.only(("name", CONVENTION, "gravity", ROWS))
+    table, data = toml_reader.read_toml(path, WHAT)
+    table.check_keys(("name", CONVENTION, "gravity", ROWS))
     rows = table.rows(ROWS)
     if not rows:
         raise table.error(ROWS, f"{EMPTY}: [[{ROWS}]]")
@@ -208,11 +208,11 @@ def read(path: str | os.PathLike[str]) -> RobotDescription:
     name = table.data.get("name", Path(path).name.partition(".")[0])
     if not isinstance(name, str) or not name:
         raise table.error("name", "is not a text; give the name of the robot")
-    builder = Builder(name, table.triple("gravity") or EARTH).placed(table.place(CONVENTION))
+    builder = Builder(name, table.triple("gravity") or EARTH).at_location(table.place(CONVENTION))
     builder.link("base")
     for k, row in enumerate(rows, 1):
         try:
-            _add(builder.placed(row.place()), convention, k, _row(k, _of_toml(row)))
+            _add(builder.at_location(row.place()), convention, k, _row(k, _of_toml(row)))
         except OptionError as error:
             raise row.error(None, str(error).removeprefix("error: ")) from None
     return replace(builder.description(), sha256=hashlib.sha256(data).hexdigest())
@@ -225,7 +225,7 @@ LISTS: Final = ("center_of_mass", "inertia")
 
 def _of_toml(row: Table) -> dict[str, Any]:
     """The fields of a row. Raises RobotError."""
-    row.only(KEYS)
+    row.check_keys(KEYS)
     fields = {key: x for key, x in row.data.items() if key in (*TEXTS, *LISTS)}
     fields |= {key: row.data[key] for key in ANGLES if key in row.data}
     numbers = (key for key in row.data if key not in (*TEXTS, *ANGLES, *LISTS))

@@ -109,15 +109,15 @@ def _built(model: Any) -> Builder:
         tensor = [float(rows[j, k]) + 0.0 for j in range(3) for k in range(j, 3)]
         mass, lever = float(inertia.mass), _triple(inertia.lever)
         place = lever if mass or any(tensor) else (0.0, 0.0, 0.0)
-        builder.placed(SourceLocation(FILE, i + 1)).link(link, mass, place, tensor)
+        builder.at_location(SourceLocation(FILE, i + 1)).link(link, mass, place, tensor)
     for i in range(1, model.njoints):
-        _joint(builder.placed(SourceLocation(FILE, i + 1)), model, i, links)
+        _joint(builder.at_location(SourceLocation(FILE, i + 1)), model, i, links)
     taken = {*links, *(str(name) for name in model.names)}
     for k, frame in enumerate(model.frames):  # the other links of bodies, and operational frames
         name = str(frame.name)
         if str(frame.type) in ("BODY", "OP_FRAME") and name not in taken:
             taken.add(name)
-            builder.placed(SourceLocation(FILE, model.njoints + k + 1))
+            builder.at_location(SourceLocation(FILE, model.njoints + k + 1))
             builder.frame(name, links[frame.parentJoint], **_placement(frame.placement))
     return builder
 
@@ -139,7 +139,7 @@ def _closed(builder: Builder, model: Any, constraints: Iterable[Any]) -> Builder
             )
         places = [_pose(getattr(constraint, f"joint{n}_placement")) for n in (1, 2)]
         first, second = (rpy_from_rotation(place.rotation) for place in places)
-        builder.placed(SourceLocation(FILE, model.njoints + len(model.frames) + k + 1)).close(
+        builder.at_location(SourceLocation(FILE, model.njoints + len(model.frames) + k + 1)).close(
             name,
             links[constraint.joint1_id],
             links[constraint.joint2_id],

@@ -74,7 +74,7 @@ def _given_pitch(label: str, axis: Triple, pitch: Any) -> Constants:
             f"{label}: a screw joint needs a pitch, the advance per turn (m), positive "
             "for a right-handed thread"
         )
-    return (float(as_number(f"{label}: pitch", pitch, names=False)) / TURN,)
+    return (float(as_number(f"{label}: pitch", pitch, allow_symbols=False)) / TURN,)
 
 
 PITCH: Final = JointConstants(
@@ -104,7 +104,7 @@ def _second_axis(node: XmlNode, axis: Triple) -> Constants:
     axis.
 
     Raises RobotError."""
-    second = node.only("axis2")
+    second = node.single_child("axis2")
     if second is None:
         return default_second_axis(axis)
     across = _across(axis, second.triple("xyz"))
@@ -297,7 +297,7 @@ def from_attribute(node: XmlNode, attribute: str, word: str) -> PerCoordinate | 
     value = node.element.get(attribute)
     size = size_of(word)
     if value is None or size == 1 or len(value.split()) < 2:
-        return node.optional(attribute)
+        return node.optional_number(attribute)
     return merged(node.numbers(attribute, size))
 
 

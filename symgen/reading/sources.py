@@ -29,7 +29,7 @@ from symgen.reading.xacro_expansion import (
     needs_expansion,
     xacro_nodes,
 )
-from symgen.reading.xml_reader import XmlNode, parsed
+from symgen.reading.xml_reader import XmlNode, parse_xml
 from symgen.reading.xml_text import STANDARD_INPUT, file_bytes
 from symgen.text import hint, quoted, reason, shown
 
@@ -195,7 +195,7 @@ def name_of(source: RobotSource) -> str:
 
 
 def _of_text(content: RobotText, options: SourceOptions) -> RobotDescription:
-    root = parsed(content.data, shown(content.name))
+    root = parse_xml(content.data, shown(content.name))
     check_joint_elements(root)
     path = content.folder / Path(content.name).name
     if needs_expansion(path, root):
@@ -280,13 +280,13 @@ def read(
     if extended_urdf.is_extended(path):
         return extended_urdf.extended(read(extended_urdf.urdf_beside(path), options), path)
     data = file_bytes(path)
-    root = parsed(data, shown(os.fspath(path)))
+    root = parse_xml(data, shown(os.fspath(path)))
     check_joint_elements(root)
     expansion = _expansion(path, root, options)
     if expansion is None:
         robot = read_element(root, Path(path), hashlib.sha256(data).hexdigest(), options)
         return without_packages(robot, options.package_paths)
-    inside = parsed(expansion.text, f"{shown(os.fspath(path))} (expanded)")
+    inside = parse_xml(expansion.text, f"{shown(os.fspath(path))} (expanded)")
     inside.source.notices.extend((*root.source.notices, *expansion.notices))
     check_is_robot(path, root, inside)
     try:
@@ -330,7 +330,7 @@ def expanded_text(
     if extended_urdf.is_extended(path):
         return expanded_text(extended_urdf.urdf_beside(path), options)
     data = file_bytes(path)
-    expansion = _expansion(path, parsed(data, shown(os.fspath(path))), options)
+    expansion = _expansion(path, parse_xml(data, shown(os.fspath(path))), options)
     return data if expansion is None else expansion.text
 
 

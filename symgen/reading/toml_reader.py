@@ -52,7 +52,7 @@ class Table:
         steps = (str(k + 1) if isinstance(k, int) else shown(k) for k in keys)  # tables from 1
         return RobotError(self.place(key), ".".join(steps) or "file", message)
 
-    def only(self, known: Collection[str], kind: str = "key") -> None:
+    def check_keys(self, known: Collection[str], kind: str = "key") -> None:
         """Raises RobotError for the first key that is not among `known`."""
         for key in (key for key in self.data if key not in known):
             raise self.error(key, f"no {kind} is called '{shown(key)}'; {hint(key, known, 30)}")
@@ -76,25 +76,25 @@ class Table:
             Table(self.file, self.source, row, path) for row, path in zip(value, paths, strict=True)
         ]
 
-    def number(self, key: str, least: float = -MAX_NUMBER) -> float | None:
-        """A finite number of at least `least`, None where there is none."""
+    def number(self, key: str, minimum: float = -MAX_NUMBER) -> float | None:
+        """A finite number of at least `minimum`, None where there is none."""
         if key not in self.data:
             return None
-        return self._at_least(key, self.data[key], least)
+        return self._at_least(key, self.data[key], minimum)
 
-    def numbers(self, key: str, least: float = -MAX_NUMBER) -> list[float]:
-        """The finite numbers of a list, each at least `least`. Raises RobotError."""
+    def numbers(self, key: str, minimum: float = -MAX_NUMBER) -> list[float]:
+        """The finite numbers of a list, each at least `minimum`. Raises RobotError."""
         values = self.data[key]
         if not isinstance(values, list):
             raise self.error(
                 key, f"is {described_type(values)} where a list of numbers is needed, as in [1, 2]"
             )
-        return [self._at_least(key, value, least) for value in values]
+        return [self._at_least(key, value, minimum) for value in values]
 
-    def _at_least(self, key: str, value: object, least: float) -> float:
+    def _at_least(self, key: str, value: object, minimum: float) -> float:
         number = self._number(key, value)
-        if number < least:
-            raise self.error(key, f"is {number:g}; give {least:g} or more")
+        if number < minimum:
+            raise self.error(key, f"is {number:g}; give {minimum:g} or more")
         return number
 
     def triple(self, key: str) -> Triple | None:
@@ -119,7 +119,7 @@ class Table:
         return float(value) + 0.0  # -0 becomes 0
 
 
-KINDS: Final[tuple[tuple[type, str], ...]] = (
+TYPE_NAMES: Final[tuple[tuple[type, str], ...]] = (
     (bool, "a boolean"),
     (str, "a text"),
     (int, "a number"),
@@ -132,19 +132,19 @@ KINDS: Final[tuple[tuple[type, str], ...]] = (
 
 def described_type(value: object) -> str:
     """A value's type in words, for a message."""
-    kind = next((name for type_, name in KINDS if isinstance(value, type_)), "a date or time")
+    kind = next((name for type_, name in TYPE_NAMES if isinstance(value, type_)), "a date or time")
     plain = isinstance(value, (list, dict, type(None)))
     return kind if plain else f"{kind} ({shown(str(value), 40)})"
 
 
-def read(path: str | os.PathLike[str], kind: str) -> tuple[Table, bytes]:
+def read_toml(path: str | os.PathLike[str], kind: str) -> tuple[Table, bytes]:
     """The file's root table and its bytes. Raises RobotError where it is not TOML; `kind` says what
     to give."""
     data = file_bytes(path, MAX_BYTES, kind)
-    return parsed(data, shown(os.fspath(path))), data
+    return parse_toml(data, shown(os.fspath(path))), data
 
 
-def parsed(data: bytes, file: str) -> Table:
+def parse_toml(data: bytes, file: str) -> Table:
     """The root table of TOML bytes. Raises RobotError."""
     try:
         source = data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -164,14 +164,14 @@ def parsed(data: bytes, file: str) -> Table:
 
 def _line(source: str, path: tuple[str | int, ...]) -> int:
     """The first line of the statement that gives the key at `path`."""
-    ends = _ends(source)
+    ends = _statement_ends(source)
     statement = bisect_left(
-        range(len(ends)), True, key=lambda k: _has(_beginning(source, ends[k]), path)
+        range(len(ends)), True, key=lambda k: _contains(_parsed_prefix(source, ends[k]), path)
     )
     return source.count("\n", 0, ends[statement - 1] if statement else 0) + 1
 
 
-def _ends(source: str) -> list[int]:
+def _statement_ends(source: str) -> list[int]:
     """Where each statement of a TOML file ends; blank lines and comments count as statements."""
     ends, depth = [], 0
     for token in _TOKEN.finditer(source):
@@ -181,14 +181,14 @@ def _ends(source: str) -> list[int]:
     return [*ends, len(source)]
 
 
-def _beginning(source: str, end: int) -> Mapping[str, Any]:
+def _parsed_prefix(source: str, end: int) -> Mapping[str, Any]:
     try:
         return tomllib.loads(source[:end])
     except ValueError:
         return {}
 
 
-def _has(data: object, path: tuple[str | int, ...]) -> bool:
+def _contains(data: object, path: tuple[str | int, ...]) -> bool:
     for key in path:
         keys = data if isinstance(data, dict) else range(len(data) if isinstance(data, list) else 0)
         if key not in keys:

@@ -16,13 +16,13 @@ from symgen.reading.description import Inertial, Origin, RobotDescription
 from symgen.reading.rotations import Rows, rotation_from_quaternion, rpy_from_rotation
 from symgen.text import quoted, shown
 
-Numbers = Sequence[Any]
+NumbersOrSymbols = Sequence[Any]
 """Numbers, or SymPy expressions of symbols where it says so."""
 
 ZEROS: Final = (0.0, 0.0, 0.0)
 
 
-def as_number(label: str, x: Any, names: bool = True) -> float:
+def as_number(label: str, x: Any, allow_symbols: bool = True) -> float:
     """A finite number, or a symbol's. Raises OptionError."""
     try:
         number = given(x) if not isinstance(x, (str, bytes, bool)) else math.nan
@@ -30,7 +30,7 @@ def as_number(label: str, x: Any, names: bool = True) -> float:
         number = math.nan
     if number - number != 0:
         raise OptionError(f"{label} is {shown(repr(x), 60)}; give a finite number")
-    if isinstance(number, Named) and not names:
+    if isinstance(number, Named) and not allow_symbols:
         raise OptionError(
             f"{label} contains the symbol {x}; only lengths, masses and inertia can be "
             "symbols, and gravity with the option gravity='runtime'"
@@ -46,16 +46,20 @@ def as_list(label: str, values: Any) -> list[Any]:
         raise OptionError(f"{label} is {shown(repr(values), 60)}; give a list") from None
 
 
-def as_vector3(label: str, values: Numbers, names: bool = False) -> Triple:
+def as_vector3(label: str, values: NumbersOrSymbols, allow_symbols: bool = False) -> Triple:
     """Three of them. Raises OptionError."""
     try:
         x, y, z = values
     except (TypeError, ValueError):
         raise OptionError(f"{label} is {shown(repr(values), 60)}; give three numbers") from None
-    return as_number(label, x, names), as_number(label, y, names), as_number(label, z, names)
+    return (
+        as_number(label, x, allow_symbols),
+        as_number(label, y, allow_symbols),
+        as_number(label, z, allow_symbols),
+    )
 
 
-def as_unit_vector(label: str, axis: Numbers) -> Triple:
+def as_unit_vector(label: str, axis: NumbersOrSymbols) -> Triple:
     """A direction as a unit vector. Raises OptionError."""
     x, y, z = as_vector3(f"{label}: axis", axis)
     length = norm(x, y, z)
@@ -64,43 +68,45 @@ def as_unit_vector(label: str, axis: Numbers) -> Triple:
     return (x, y, z) if length == 1 else (x / length, y / length, z / length)
 
 
-def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
+def inertia_tensor(name: str, inertia: NumbersOrSymbols | None) -> tuple[float, ...]:
     """The six of a tensor given so or as a matrix. Raises OptionError."""
     if inertia is None:
         return (0.0,) * 6
     label = f"link '{shown(name)}': inertia"
     rows = as_list(label, inertia)
     if len(rows) == 3:
-        matrix = _matrix(label, rows, f"{SIX} or three rows", names=True)
+        matrix = _matrix(label, rows, f"{TENSOR_ENTRIES} or three rows", allow_symbols=True)
         if any(matrix[i][j] != matrix[j][i] for i in range(3) for j in range(i)):
-            raise OptionError(f"{label} is not symmetric; give {SIX}")
+            raise OptionError(f"{label} is not symmetric; give {TENSOR_ENTRIES}")
         return tuple(matrix[i][j] for i in range(3) for j in range(i, 3))
     if len(rows) != 6:
-        raise OptionError(f"{label} has {len(rows)} numbers; give {SIX}")
+        raise OptionError(f"{label} has {len(rows)} numbers; give {TENSOR_ENTRIES}")
     return tuple(as_number(label, x) for x in rows)
 
 
-SIX: Final = "ixx, ixy, ixz, iyy, iyz, izz"
+TENSOR_ENTRIES: Final = "ixx, ixy, ixz, iyy, iyz, izz"
 
 
-def _matrix(label: str, rows: Sequence[Any], wanted: str, names: bool = False) -> list[Triple]:
+def _matrix(
+    label: str, rows: Sequence[Any], expected: str, allow_symbols: bool = False
+) -> list[Triple]:
     """Rows of three. Raises OptionError where they are none."""
     try:
         matrix = [[*row] for row in rows if not isinstance(row, str)]
     except TypeError:
         matrix = []
     if len(matrix) != 3 or any(len(row) != 3 for row in matrix):
-        raise OptionError(f"{label} is not a 3 x 3 matrix; give {wanted}")
-    return [as_vector3(label, row, names) for row in matrix]
+        raise OptionError(f"{label} is not a 3 x 3 matrix; give {expected}")
+    return [as_vector3(label, row, allow_symbols) for row in matrix]
 
 
-def origin(
+def frame_origin(
     label: str,
     line: int,
-    xyz: Numbers,
-    rpy: Numbers,
+    xyz: NumbersOrSymbols,
+    rpy: NumbersOrSymbols,
     rotation: Rows | None,
-    quaternion: Numbers | None,
+    quaternion: NumbersOrSymbols | None,
 ) -> Origin:
     """The origin of a frame, its rotation given in one of three ways. Raises OptionError."""
     angles = as_vector3(f"{label}: rpy", rpy)
@@ -108,11 +114,11 @@ def origin(
     ways = [word for word, x in given_ways.items() if x is not None]
     if len(ways) > 1:
         raise OptionError(f"{label}: {quoted(ways)} both give the orientation; keep one of them")
-    place = as_vector3(f"{label}: xyz", xyz, names=True)
+    place = as_vector3(f"{label}: xyz", xyz, allow_symbols=True)
     if rotation is not None:
         entries = as_list(f"{label}: rotation", rotation)
         rows = _matrix(f"{label}: rotation", entries, "three rows")
-        return Origin(line, place, rpy_from_rotation(_checked(label, rows)))
+        return Origin(line, place, rpy_from_rotation(_checked_rotation(label, rows)))
     if quaternion is not None:
         return Origin(
             line,
@@ -122,7 +128,7 @@ def origin(
     return Origin(line, place, angles)
 
 
-def _checked(label: str, rows: Sequence[Triple]) -> Rows:
+def _checked_rotation(label: str, rows: Sequence[Triple]) -> Rows:
     """The rows of a rotation. Raises OptionError for another matrix."""
     products = [
         sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) - (i == j)
@@ -130,8 +136,8 @@ def _checked(label: str, rows: Sequence[Triple]) -> Rows:
         for j in range(i + 1)
     ]
     (a, b, c), (d, e, f), (g, h, i) = rows
-    right = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
-    if max(map(abs, products)) > 1e-6 or not right:
+    right_handed = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
+    if max(map(abs, products)) > 1e-6 or not right_handed:
         raise OptionError(
             f"{label}: rotation is not a rotation matrix; give a right-handed matrix with "
             "orthonormal rows"
@@ -139,30 +145,32 @@ def _checked(label: str, rows: Sequence[Triple]) -> Rows:
     return rows
 
 
-def _quaternion(label: str, numbers: Numbers) -> tuple[float, float, float, float]:
+def _quaternion(label: str, numbers: NumbersOrSymbols) -> tuple[float, float, float, float]:
     """w, x, y, z of a quaternion x, y, z, w. Raises OptionError."""
     entries = as_list(f"{label}: quaternion", numbers)
-    four = [as_number(f"{label}: quaternion", x, names=False) for x in entries]
-    if len(four) != 4 or not any(four):
+    components = [as_number(f"{label}: quaternion", x, allow_symbols=False) for x in entries]
+    if len(components) != 4 or not any(components):
         raise OptionError(
             f"{label}: quaternion must be four numbers x, y, z, w that are not all zero"
         )
-    x, y, z, w = four
+    x, y, z, w = components
     return w, x, y, z
 
 
 def symbols(robot: RobotDescription) -> tuple[str, ...]:
     """The names of the symbols in it, in alphabetical order."""
-    return tuple(sorted({s.name for x in _named(robot) for s in x.expression.free_symbols}))
+    return tuple(
+        sorted({s.name for x in _symbolic_values(robot) for s in x.expression.free_symbols})
+    )
 
 
-def _named(value: Any) -> list[Named]:
+def _symbolic_values(value: Any) -> list[Named]:
     if isinstance(value, Named):
         return [value]
     if isinstance(value, tuple):
-        return [x for part in value for x in _named(part)]
+        return [x for part in value for x in _symbolic_values(part)]
     if is_dataclass(value) and not isinstance(value, type):
-        return [x for field in fields(value) for x in _named(getattr(value, field.name))]
+        return [x for field in fields(value) for x in _symbolic_values(getattr(value, field.name))]
     return []
 
 
@@ -171,32 +179,32 @@ def substitute(robot: RobotDescription, values: Mapping[Any, Any]) -> RobotDescr
 
     Raises OptionError for a symbol that it does not have, and for what is no number."""
     known = symbols(robot)
-    wanted = {str(symbol): x for symbol, x in values.items()}
-    unknown = [name for name in wanted if name not in known]
+    expected = {str(symbol): x for symbol, x in values.items()}
+    unknown = [name for name in expected if name not in known]
     if unknown:
         has = quoted(known, 30) or "none"
         raise OptionError(f"the robot has no symbol {quoted(unknown)}; it has {has}")
-    changed: RobotDescription = _with(robot, wanted)
-    digest = f"{robot.sha256} {sorted((name, str(x)) for name, x in wanted.items())}"
+    changed: RobotDescription = _with_values(robot, expected)
+    digest = f"{robot.sha256} {sorted((name, str(x)) for name, x in expected.items())}"
     return replace(changed, sha256=hashlib.sha256(digest.encode()).hexdigest())
 
 
-def _with(value: Any, values: Mapping[str, Any]) -> Any:
+def _with_values(value: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(value, Named):
-        return _valued(value, values)
+        return _evaluated(value, values)
     if isinstance(value, tuple):
-        return tuple(_with(part, values) for part in value)
-    if not is_dataclass(value) or isinstance(value, type) or not _named(value):
+        return tuple(_with_values(part, values) for part in value)
+    if not is_dataclass(value) or isinstance(value, type) or not _symbolic_values(value):
         return value
     changed = replace(
-        value, **{f.name: _with(getattr(value, f.name), values) for f in fields(value)}
+        value, **{f.name: _with_values(getattr(value, f.name), values) for f in fields(value)}
     )
     if isinstance(changed, Inertial):
         return replace(changed, trouble=tensor_trouble(changed.tensor, changed.mass))
     return changed
 
 
-def _valued(x: Named, values: Mapping[str, Any]) -> float:
+def _evaluated(x: Named, values: Mapping[str, Any]) -> float:
     expression = x.expression
     known = {s: values[s.name] for s in expression.free_symbols if s.name in values}
     try:

@@ -28,7 +28,7 @@ XML_SPACE = " \t\r\n"
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 EXPRESSION = re.compile(r"\$[{(][^})]*[})]?")
 
-_DOCTYPE = re.compile(r"(?>(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*)<!DOCTYPE", re.DOTALL)
+DOCTYPE = re.compile(r"(?>(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*)<!DOCTYPE", re.DOTALL)
 _POSITION = re.compile(r", (?:try|use) XML_PARSE_HUGE.*|, line \d+, column \d+.*", re.DOTALL)
 
 
@@ -100,7 +100,7 @@ class XmlNode:
         tag = f"{root.rpartition('}')[0]}}}{name}" if root.startswith("{") else name
         return [node for node in self if node.element.tag == tag]
 
-    def only(self, name: str) -> "XmlNode | None":
+    def single_child(self, name: str) -> "XmlNode | None":
         """The child `name`, None if there is none; RobotError if there are several."""
         children = self.children(name)
         if len(children) > 1:
@@ -110,9 +110,9 @@ class XmlNode:
             )
         return children[0] if children else None
 
-    def required(self, name: str, attribute: str) -> "XmlNode":
+    def required_child(self, name: str, attribute: str) -> "XmlNode":
         """The child `name`, which has an `attribute`; RobotError if there is not exactly one."""
-        child = self.only(name)
+        child = self.single_child(name)
         if child is None:
             raise self.error(f'has no <{name}>; add <{name} {attribute}="..."/>')
         return child
@@ -133,30 +133,30 @@ class XmlNode:
         value = self.element.get(attribute)
         if value is None and default is not None:
             return default
-        return self._parsed(attribute, self.text(attribute) if value is None else value, count)
+        return self._parse(attribute, self.text(attribute) if value is None else value, count)
 
     def number(self, attribute: str) -> float:
         """The attribute as one finite number."""
         return self.numbers(attribute, 1)[0]
 
-    def optional(self, attribute: str) -> float | None:
+    def optional_number(self, attribute: str) -> float | None:
         """The attribute as one finite number, None where it is absent."""
         return None if self.element.get(attribute) is None else self.number(attribute)
 
-    def contents(self, count: int) -> tuple[float, ...]:
+    def text_numbers(self, count: int) -> tuple[float, ...]:
         """The text inside an element as `count` finite numbers. Raises RobotError."""
-        return self._parsed("the text", self.element.text or "", count)
+        return self._parse("the text", self.element.text or "", count)
 
-    def content(self) -> float:
+    def text_number(self) -> float:
         """The text inside an element as one finite number."""
-        return self.contents(1)[0]
+        return self.text_numbers(1)[0]
 
     def triple(self, attribute: str, default: Triple | None = None) -> Triple:
         """The attribute as three finite numbers."""
         x, y, z = self.numbers(attribute, 3, default)
         return x, y, z
 
-    def _parsed(self, what: str, text: str, count: int) -> tuple[float, ...]:
+    def _parse(self, what: str, text: str, count: int) -> tuple[float, ...]:
         tokens = text.strip(XML_SPACE)
         parts = re.split(f"[{XML_SPACE}]+", tokens) if tokens else []
         result = tuple(self._number(what, part) for part in parts)
@@ -190,7 +190,7 @@ class XmlNode:
         return value + 0.0  # -0 becomes 0
 
 
-def parsed(data: bytes, file: str) -> XmlNode:
+def parse_xml(data: bytes, file: str) -> XmlNode:
     """The root element of XML bytes.
 
     Raises RobotError for anything that is not well-formed XML without a DOCTYPE.
@@ -206,7 +206,7 @@ def parsed(data: bytes, file: str) -> XmlNode:
     text, notices = decoded(data, file)
     if not text.strip(XML_SPACE):
         raise RobotError(SourceLocation(file, WHOLE_FILE), "", "is empty; give a robot file")
-    doctype = _DOCTYPE.match(text)
+    doctype = DOCTYPE.match(text)
     if doctype:
         place = SourceLocation(file, text.count("\n", 0, doctype.end()) + 1)
         raise RobotError(
@@ -215,16 +215,16 @@ def parsed(data: bytes, file: str) -> XmlNode:
             "document types and entities are not accepted, because they can expand "
             "without bound; remove the DOCTYPE and write the values out",
         )
-    plain, line, wrong = without_prolog(text)
-    root, changes = _tree(plain if wrong or notices else text, file)
+    without_declaration, line, fault = without_prolog(text)
+    root, changes = _parsed_or_mended(without_declaration if fault or notices else text, file)
     source = XmlFile(file, tuple(text.split("\n")), notices)
     for at, phrase in changes:
         sentence = (
             f"{phrase} is not valid XML; the file is read anyway, but strict parsers reject it"
         )
         notices.append(Notice(SourceLocation(file, at), "note", "XML", sentence))
-    if wrong:
-        sentence = f"{wrong}; the file is read anyway, but other programs may reject it"
+    if fault:
+        sentence = f"{fault}; the file is read anyway, but other programs may reject it"
         source.notices.append(Notice(SourceLocation(file, line), "note", "XML", sentence))
     return XmlNode(root, source, "<robot>")
 
@@ -243,32 +243,32 @@ def _parser(recover: bool) -> etree.XMLParser:
     )
 
 
-def _tree(text: str, file: str) -> tuple[etree._Element, list[tuple[int, str]]]:
+def _parsed_or_mended(text: str, file: str) -> tuple[etree._Element, list[tuple[int, str]]]:
     """The root element of a text, and the lines and kinds of what was mended in it for that."""
     try:
-        return _parsed(text), []
+        return _parse(text), []
     except etree.XMLSyntaxError as error:
         other, changes = tolerant_xml(text)
         if changes:
             with suppress(etree.XMLSyntaxError):
-                return _parsed(other), changes
+                return _parse(other), changes
         place = SourceLocation(file, max(error.lineno or 1, 1))
         reason = shown(_POSITION.sub("", error.msg or "no element"))
         raise RobotError(place, "XML", f"not well-formed: {reason}; correct the XML") from None
 
 
-def strict_text(data: bytes, file: str) -> str:
+def well_formed_text(data: bytes, file: str) -> str:
     """The text of an XML file as every reader accepts it: mended where it has to be. Raises
     RobotError."""
     text, _ = decoded(data, file)
     try:
-        _parsed(text)
+        _parse(text)
     except etree.XMLSyntaxError:
         return tolerant_xml(text)[0]
     return text
 
 
-def _parsed(text: str) -> etree._Element:
+def _parse(text: str) -> etree._Element:
     data, parser = text.encode(), _parser(recover=False)
     try:
         return etree.fromstring(data, parser)
@@ -302,7 +302,7 @@ class IgnoredElement(Generic[Source]):
     as nodes, and the message, which may contain {names}, {count} and {counted}."""
 
     level: str
-    found: Callable[[Source], Iterable[str | XmlNode]]
+    find: Callable[[Source], Iterable[str | XmlNode]]
     message: str
     unless: tuple[str, ...] = ()
     """The options that each make the notice irrelevant."""
@@ -316,7 +316,7 @@ def notice_ignored(node: XmlNode, rows: Sequence[IgnoredElement[Source]], source
     """Add one notice for each row of which the file has an element: at the first element, or at
     `node` if the row gives names only."""
     for row in rows:
-        elements = list(row.found(source))
+        elements = list(row.find(source))
         if not elements:
             continue
         names = [x for x in elements if isinstance(x, str)]

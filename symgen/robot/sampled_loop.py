@@ -1,10 +1,10 @@
 """The gains that a controller can have at a sample rate on a robot.
 
 Near a configuration at rest the loop of a controller is M δq̈ = -K δq - D δq̇ - L ∫δq, where forces
-are held for a sample time h: δq⁺ = δq + h δq̇ + h²/2 δq̈ and δq̇⁺ = δq̇ + h δq̈. It is stable where the
-largest eigenvalue of that step is at most 1 in absolute value (Åström & Wittenmark,
-Computer-Controlled Systems, 1997, ch. 3). Damping along a direction b alone is stable up to
-2 / (h bᵀ M⁻¹ b). Gravity, springs and friction of the robot are not in the linear loop."""
+are held for a sample time h: δq⁺ = δq + h δq̇ + h²/2 δq̈ and δq̇⁺ = δq̇ + h δq̈. It is stable where
+the largest eigenvalue of that step is at most 1 in absolute value (Åström & Wittenmark,
+Computer-Controlled Systems, 1997, ch. 3). Damping along a direction b alone is stable up to 2 / (h
+bᵀ M⁻¹ b). Gravity, springs and friction of the robot are not in the linear loop."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -147,12 +147,12 @@ class _Step:
     """One sample of the loop at all configurations."""
 
     loop: Loop
-    places: Sequence[LoopConfiguration]
+    configurations: Sequence[LoopConfiguration]
     h: float
 
     def radius(self, gains: Gains) -> float:
         """The largest absolute eigenvalue."""
-        return max(self._radius(place, gains) for place in self.places)
+        return max(self._radius(place, gains) for place in self.configurations)
 
     def _radius(self, place: LoopConfiguration, gains: Gains) -> float:
         h, feedback = self.h, [place.inverse @ x for x in self.loop(place, gains)]

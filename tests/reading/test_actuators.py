@@ -13,7 +13,7 @@ from symgen.jobs.manifest_reader import read as read_manifest
 from symgen.jobs.verify import verify
 from symgen.mechanics.model import Rotor
 from symgen.reading.assemble import load
-from symgen.reading.toml_reader import parsed
+from symgen.reading.toml_reader import parse_toml
 from tests.support.driven import actuators, joints
 from tests.support.tools import ROOT, invoke, robot_file, snapshot
 
@@ -227,7 +227,7 @@ def test_lines_are_those_of_the_keys(entries, crlf):
         text += between
         lines[f"key{k}"] = text.count("\n") + 1
         text += f"key{k} = {value}\n"
-    table = parsed(text.replace("\n", "\r\n" if crlf else "\n").encode(), "f").table("t")
+    table = parse_toml(text.replace("\n", "\r\n" if crlf else "\n").encode(), "f").table("t")
     assert {key: table.place(key).line for key in table.data} == lines and table.place().line == 2
 
 
@@ -236,7 +236,7 @@ def test_a_long_file_is_searched_in_no_time():
     them, they take minutes."""
     text = "a = [\n" + "1,\n" * 20_000 + "]\n" + "# x\n" * 3_000 + "key = 1\n"
     started = time.process_time()
-    assert parsed(text.encode(), "f").place("key").line == 23_003
+    assert parse_toml(text.encode(), "f").place("key").line == 23_003
     assert time.process_time() - started < 10
 
 

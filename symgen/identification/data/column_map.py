@@ -33,7 +33,7 @@ class ColumnMap:
         """Of the options, and of the file that they name. Raises OptionError, RobotError."""
         patterns: dict[str, str | tuple[str, ...]] = {}
         if options.columns is not None:
-            root, _ = toml_reader.read(options.columns, "a TOML file of columns")
+            root, _ = toml_reader.read_toml(options.columns, "a TOML file of columns")
             patterns, options = _from_file(root, options)
         patterns |= {name: _pattern_or_names(text) for name, text in options.column}
         for name in patterns:
@@ -56,7 +56,7 @@ OPTION_TABLES: Final = ("unit", "scale", "torque_constant", "gear_ratio")
 def _from_file(
     root: Table, options: LogOptions
 ) -> tuple[dict[str, str | tuple[str, ...]], LogOptions]:
-    root.only([*GROUPS, *OPTION_TABLES, "joints", "rate", "columns"])
+    root.check_keys([*GROUPS, *OPTION_TABLES, "joints", "rate", "columns"])
     patterns = {key: _pattern_entry(root, key) for key in GROUPS if key in root.data}
     single = root.table("columns")
     patterns |= {key: _pattern_entry(single, key) for key in single.data}

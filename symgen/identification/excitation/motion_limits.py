@@ -158,7 +158,7 @@ def _limit_faults(known: Mapping[str, float], name: str) -> Iterator[str]:
 def _error_at_joint(loaded: LoadedRobot, body: Body, message: str) -> RobotError:
     """In the file, at the link that the joint moves; a motor moves none of its own."""
     kind = "motor" if body.joint.type.is_rotor else "joint"
-    place = loaded.places.get(body.name, SourceLocation(loaded.file, 1))
+    place = loaded.link_locations.get(body.name, SourceLocation(loaded.file, 1))
     return RobotError(place, f"{kind} '{shown(body.joint.name)}'", message)
 
 

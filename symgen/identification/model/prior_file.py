@@ -51,7 +51,7 @@ def with_prior(mapping: BaseMapping, prior: str) -> BaseMapping:
                 f"{quoted(mapping.bodies)}"
             )
         row, k = bodies.table(name), mapping.bodies.index(name)
-        row.only(PARAMETER_NAMES)
+        row.check_keys(PARAMETER_NAMES)
         ten = [row.number(key) for key in PARAMETER_NAMES]
         if None in ten:
             raise row.error(None, f"needs the ten numbers {', '.join(PARAMETER_NAMES)}")
@@ -70,7 +70,7 @@ def _bodies(path: str) -> Table:
             why = shown(reason(error), 200)
             raise OptionError(f"--prior {shown(path)}: cannot be read ({why})") from None
     else:
-        root, _ = toml_reader.read(path, "a JSON or TOML file of parameters, or urdf")
+        root, _ = toml_reader.read_toml(path, "a JSON or TOML file of parameters, or urdf")
     bodies = root.table("bodies")
     if not bodies.data:
         raise OptionError(

@@ -227,7 +227,10 @@ def torque_constants(job: Job, joints: Sequence[str]) -> tuple[float, ...]:
     path = job[RobotOptions].drive_file
     if path is None:
         return ()
-    table, constants = toml_reader.read(path, "a TOML file of actuators")[0].table("joints"), []
+    table, constants = (
+        toml_reader.read_toml(path, "a TOML file of actuators")[0].table("joints"),
+        [],
+    )
     for joint in joints:
         row = table.table(joint)
         constant, ratio = row.number("torque_constant"), row.number("gear_ratio")

@@ -14,7 +14,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.inertia import inertia_about_centre
 from symgen.numbers.types import Numbers
 from symgen.reading.description import TENSOR
-from symgen.reading.xml_reader import strict_text
+from symgen.reading.xml_reader import well_formed_text
 from symgen.reading.xml_text import encoding_of
 from symgen.text import shown
 
@@ -79,7 +79,7 @@ def with_inertials(data: bytes, file: str, tens: Mapping[str, Numbers]) -> bytes
 
     Written are the centre of mass, the mass, and the tensor about it in the link's axes, every
     digit. Raises SymgenError for a file that is not XML, or that has no such link."""
-    text = strict_text(data, file).encode()
+    text = well_formed_text(data, file).encode()
     places = LinkSpans(text).parse()
     missing = next((name for name in tens if name not in places.links), None)
     if missing is not None:

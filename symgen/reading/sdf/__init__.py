@@ -175,12 +175,12 @@ def link_elements(scope: Scope) -> Iterator[LinkElement]:
 
 
 def _inertial(link: XmlNode) -> Inertial:
-    node = link.only("inertial")
+    node = link.single_child("inertial")
     if node is None:
         return Inertial(link.line, origin_from_pose(Pose(), link.line), 1.0, DEFAULTS)
     if node.element.get("auto") in ("true", "1"):
         raise link.error("inertia from geometry (auto) is not supported yet; write its numbers")
-    mass, inertia = number(node, "mass", 1.0), node.only("inertia")
+    mass, inertia = number(node, "mass", 1.0), node.single_child("inertia")
     if mass < 0:
         raise link.error(f"mass is negative ({mass:g} kg); give 0 or more")
     tensor: tuple[float, ...] = DEFAULTS
@@ -207,7 +207,7 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     outer, top, name = _top(root, path, model)
     inside = list(scopes(top))
     frames = Frames(inside)
-    if pose(top.placed)[1]:
+    if pose(top.at_location)[1]:
         frames.add_world(outer)
     around = fluids(outer.node, inside)
     links = [
@@ -228,8 +228,8 @@ def described(root: XmlNode, path: Path, digest: str, model: str | None = None) 
     if top.digests:
         everything = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
     rotors = tuple(drives(inside, {joint.name for joint in joints}))
-    gravity = outer.node.only("gravity") if outer.node.tag == "world" else None
-    x, y, z = EARTH if gravity is None else gravity.contents(3)
+    gravity = outer.node.single_child("gravity") if outer.node.tag == "world" else None
+    x, y, z = EARTH if gravity is None else gravity.text_numbers(3)
     robot = RobotDescription(
         name, root.source.file, everything, root.line, tuple(links), tuple(joints), drives=rotors,
         gravity=(x, y, z), tag="<sdf>", loops=tuple(loops),

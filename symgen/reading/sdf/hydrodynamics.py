@@ -60,8 +60,8 @@ def _plugins(node: XmlNode, word: str) -> Iterator[XmlNode]:
 
 def _own(link: XmlNode) -> LinkFluid | None:
     """From ``<fluid_added_mass>`` of its inertia, None without one."""
-    inertial = link.only("inertial")
-    node = inertial.only("fluid_added_mass") if inertial is not None else None
+    inertial = link.single_child("inertial")
+    node = inertial.single_child("fluid_added_mass") if inertial is not None else None
     if node is None:
         return None
     return LinkFluid(added_mass=tuple(number(node, AXES[i] + AXES[j], 0.0) for i, j in triangle()))
@@ -70,7 +70,7 @@ def _own(link: XmlNode) -> LinkFluid | None:
 def _density(world: XmlNode) -> float | None:
     """The density of the buoyancy plugin (kg/m³), None without one. Raises RobotError."""
     for plugin in _plugins(world, "buoyancy"):
-        if plugin.only("graded_buoyancy") is not None:
+        if plugin.single_child("graded_buoyancy") is not None:
             raise plugin.error("graded_buoyancy is not supported; give uniform_fluid_density")
         return number(plugin, "uniform_fluid_density", WATER)
     return None
@@ -90,11 +90,11 @@ def _displaced(link: XmlNode, fluid: LinkFluid | None, density: float | None) ->
 
 def _volume(collision: XmlNode) -> tuple[float, Triple]:
     """The volume (m³) and the centre of a shape in the link frame. Raises RobotError."""
-    geometry = collision.only("geometry")
+    geometry = collision.single_child("geometry")
     for shape in geometry if geometry is not None else ():
         if shape.tag == "box":
-            size = shape.only("size")
-            x, y, z = size.contents(3) if size is not None else (1.0, 1.0, 1.0)
+            size = shape.single_child("size")
+            x, y, z = size.text_numbers(3) if size is not None else (1.0, 1.0, 1.0)
             return x * y * z, pose(collision)[0].position
         radius, length = number(shape, "radius", 1.0), number(shape, "length", 1.0)
         volumes = {
@@ -121,7 +121,7 @@ def _moving(plugin: XmlNode, fluid: LinkFluid) -> LinkFluid:
         if found is None:
             continue
         i, j = FORCES.index(found[1]), SPEEDS.index(found[3])
-        value = node.content()
+        value = node.text_number()
         if found[2]:
             added[i][j] = -value
         elif found[5]:
@@ -136,8 +136,8 @@ def _moving(plugin: XmlNode, fluid: LinkFluid) -> LinkFluid:
     if given and len(off) > 1:
         raise plugin.error("<disable_added_mass> and <disable_coriolis> must have the same value")
     mass = (0.0,) * UPPER_ENTRIES if off == {True} else tuple(added[i][j] for i, j in triangle())
-    current = plugin.only("default_current")
-    x, y, z = fluid.current if current is None else current.contents(3)
+    current = plugin.single_child("default_current")
+    x, y, z = fluid.current if current is None else current.text_numbers(3)
     return replace(
         fluid,
         added_mass=tuple(a + b for a, b in zip(fluid.added_mass, mass, strict=True)),

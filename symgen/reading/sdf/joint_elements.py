@@ -53,11 +53,11 @@ class SdfJoint:
     def axis(self, tag: str = "axis") -> Triple:
         """A unit axis in the joint's frame. In SDFormat 1.4 it is said in the model's frame, later
         in the joint's own, unless the file says otherwise. Raises RobotError."""
-        node = self.node.only(tag)
+        node = self.node.single_child(tag)
         if node is None:
             raise self.node.error(f"has no <{tag}>; add <{tag}><xyz>0 0 1</xyz></{tag}>")
-        xyz = node.only("xyz")
-        x, y, z = (0.0, 0.0, 1.0) if xyz is None else xyz.contents(3)
+        xyz = node.single_child("xyz")
+        x, y, z = (0.0, 0.0, 1.0) if xyz is None else xyz.text_numbers(3)
         frame = (xyz.element.get("expressed_in") or "") if xyz is not None else ""
         if self.scope.version < (1, 5) or flag(node, "use_parent_model_frame"):
             frame = frame or MODEL
@@ -81,12 +81,15 @@ def _second(joint: SdfJoint) -> Constants:
 def _pitch(joint: SdfJoint) -> Constants:
     """The pitch (m/rad) of a right-handed thread: SDFormat's screw_thread_pitch is in m a turn, its
     older thread_pitch in rad/m, positive for a left-handed thread."""
-    new, old = joint.node.only("screw_thread_pitch"), joint.node.only("thread_pitch")
+    new, old = (
+        joint.node.single_child("screw_thread_pitch"),
+        joint.node.single_child("thread_pitch"),
+    )
     if new is not None:
-        return (new.content() / (2 * math.pi),)
-    if old is None or not old.content():
+        return (new.text_number() / (2 * math.pi),)
+    if old is None or not old.text_number():
         raise joint.node.error("has no pitch; add <screw_thread_pitch> (m in one turn)")
-    return (-1.0 / old.content(),)
+    return (-1.0 / old.text_number(),)
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def _same(pose: Pose) -> bool:
 
 def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) -> JointElement:
     line, (parent, child) = joint.node.line, ends
-    first = joint.node.only("axis")
+    first = joint.node.single_child("axis")
     single = is_single(row.word) and first is not None
     mimic = next((m for axis in axes(joint.node) if (m := _mimic(joint, axis))), None)
     limits = _limits(first) if single and first is not None else Limits()
@@ -204,7 +207,7 @@ def axes(joint: XmlNode) -> tuple[XmlNode, ...]:
 
 
 def _limits(axis: XmlNode) -> Limits:
-    node = axis.only("limit")
+    node = axis.single_child("limit")
     if node is None:
         return Limits()
     lower, upper = bound(node, "lower"), bound(node, "upper")
@@ -219,13 +222,16 @@ def _constant(joint: SdfJoint, row: SdfJointType, tag: str) -> PerCoordinate:
     if row.word == FIXED:
         return 0.0
     tags = ("axis", "axis2") if row.word == "universal" else ("axis",)
-    nodes = [axis.only("dynamics") if (axis := joint.node.only(t)) else None for t in tags]
+    nodes = [
+        axis.single_child("dynamics") if (axis := joint.node.single_child(t)) else None
+        for t in tags
+    ]
     return merged(0.0 if node is None else number(node, tag, 0.0) for node in nodes)
 
 
 def _mimic(joint: SdfJoint, axis: XmlNode) -> Mimic | None:
     """SDFormat's: multiplier times (leader minus reference) plus offset."""
-    node = axis.only("mimic")
+    node = axis.single_child("mimic")
     if node is None:
         return None
     multiplier, offset = number(node, "multiplier", 1.0), number(node, "offset", 0.0)
@@ -242,7 +248,7 @@ def drives(models: Sequence[Scope], joints: Collection[str]) -> Iterator[DriveEl
             name = model.prefix + node.text("name")
             parts = [*node.with_label(f"joint '{shown(name)}'")]
             inertia, ratio = (
-                drake_number([part for part in parts if part.tag == tag], tag, XmlNode.content)
+                drake_number([part for part in parts if part.tag == tag], tag, XmlNode.text_number)
                 for tag in (INERTIA, RATIO)
             )
             if name in joints and (inertia is not None or ratio is not None):
@@ -332,7 +338,7 @@ def _carried(joint: JointElement, joints: Sequence[JointElement], inner: set[str
 
 def _axis_sign(box: SdfJoint, joint: JointElement, frames: Frames, tag: str) -> float:
     """1 where the gearbox's axis is that of the joint, -1 where it is opposite."""
-    if box.node.only(tag) is None:
+    if box.node.single_child(tag) is None:
         return 1.0
     of_box = frames.pose(box.name).turn(box.axis(tag))
     other = frames.pose(joint.name).turn(joint.axis)

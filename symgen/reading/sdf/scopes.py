@@ -14,7 +14,7 @@ from typing import Final
 
 from symgen.mechanics.pose import Pose
 from symgen.reading.rotations import rotation_from_quaternion, rotation_from_rpy
-from symgen.reading.xml_reader import XML_SPACE, XmlFile, XmlNode, parsed
+from symgen.reading.xml_reader import XML_SPACE, XmlFile, XmlNode, parse_xml
 from symgen.reading.xml_text import file_bytes
 from symgen.text import shown
 
@@ -25,7 +25,7 @@ ENDLESS: Final = 1e16
 def text(node: XmlNode, tag: str, default: str | None = None) -> str:
     """The text of the child `tag`. Raises RobotError where it is missing or blank and there is no
     default."""
-    child = node.only(tag)
+    child = node.single_child(tag)
     content = (child.element.text or "").strip(XML_SPACE) if child is not None else ""
     if content or default is not None:
         return content or str(default)
@@ -39,8 +39,8 @@ def flag(node: XmlNode, tag: str) -> bool:
 
 def number(node: XmlNode, tag: str, default: float) -> float:
     """The number in the child `tag`."""
-    child = node.only(tag)
-    return default if child is None else child.content()
+    child = node.single_child(tag)
+    return default if child is None else child.text_number()
 
 
 def bound(node: XmlNode, tag: str) -> float | None:
@@ -56,19 +56,19 @@ def pose(owner: XmlNode) -> tuple[Pose, str]:
     """The pose of an element, and the frame that it is in (empty: the default of its owner).
 
     Before SDFormat 1.7 the attribute is called ``frame``. Raises RobotError."""
-    node = owner.only("pose")
+    node = owner.single_child("pose")
     if node is None:
         return Pose(), ""
     frame = node.element.get("relative_to") or node.element.get("frame") or ""
     if not (node.element.text or "").strip(XML_SPACE):
         return Pose(), frame
     if node.element.get("rotation_format") == "quat_xyzw":
-        x, y, z, *quaternion = node.contents(7)
+        x, y, z, *quaternion = node.text_numbers(7)
         i, j, k, w = quaternion
         if not any(quaternion):
             raise node.error("the quaternion of <pose> is zero; write 0 0 0 1 for no rotation")
         return Pose(rotation_from_quaternion(w, i, j, k), (x, y, z)), frame
-    x, y, z, *angles = node.contents(6)
+    x, y, z, *angles = node.text_numbers(6)
     scale = math.pi / 180 if node.element.get("degrees") in ("true", "1") else 1.0
     roll, pitch, yaw = (angle * scale for angle in angles)
     return Pose(rotation_from_rpy((roll, pitch, yaw)), (x, y, z)), frame
@@ -89,16 +89,16 @@ PATHS: Final = ("GZ_SIM_RESOURCE_PATH", "SDF_PATH", "GAZEBO_MODEL_PATH", "IGN_GA
 class Scope:
     """A model, or the world: a set of elements whose names refer to each other.
 
-    `prefix` precedes the names of its elements in the whole file, `placed` is the element whose
-    <pose> places the model (its own, or its <include>), and `around` is the scope that contains it
-    (None for the world). The elements of a `merged` model belong to the model around it: they have
-    its prefix, and only ``__model__`` still means a frame of their own."""
+    `prefix` precedes the names of its elements in the whole file, `at_location` is the element
+    whose <pose> places the model (its own, or its <include>), and `around` is the scope that
+    contains it (None for the world). The elements of a `merged` model belong to the model around
+    it: they have its prefix, and only ``__model__`` still means a frame of their own."""
 
     node: XmlNode
     prefix: str
     folder: Path
     version: tuple[int, int]
-    placed: XmlNode
+    at_location: XmlNode
     name: str = ""
     around: "Scope | None" = None
     merged: bool = False
@@ -141,7 +141,7 @@ class Scope:
 
     def _inner(self, node: XmlNode, placed: XmlNode, name: str) -> "Scope":
         return replace(
-            self, node=node, placed=placed.with_label(node.label), name=name,
+            self, node=node, at_location=placed.with_label(node.label), name=name,
             prefix=f"{self.prefix}{name}::", around=self, merged=False,
         )  # fmt: skip
 
@@ -155,7 +155,7 @@ class Scope:
         path = _file_of(include, self.folder)
         data = file_bytes(path)
         self.digests.append(hashlib.sha256(data).hexdigest())
-        top = parsed(data, shown(os.fspath(path)))
+        top = parse_xml(data, shown(os.fspath(path)))
         shared = XmlFile(top.source.file, top.source.lines, include.source.notices)
         node = XmlNode(top.element, shared, "<sdf>")
         if node.tag != "sdf" or len(node.children("model")) != 1:
@@ -163,8 +163,8 @@ class Scope:
         model = node.children("model")[0]
         name = text(include, "name", model.text("name"))
         inner = self._inner(model.with_label(f"model '{shown(name)}'"), include, name)
-        placed = include if include.only("pose") is not None else model
-        found = replace(inner, folder=path.parent, version=version_of(node), placed=placed)
+        placed = include if include.single_child("pose") is not None else model
+        found = replace(inner, folder=path.parent, version=version_of(node), at_location=placed)
         is_merged = include.element.get("merge") in ("true", "1")
         return self._merging(include, found) if is_merged else found
 
@@ -181,7 +181,7 @@ class Scope:
     def static(self) -> bool:
         """Whether the model does not move at all."""
         return flag(self.node, "static") or (
-            self.placed.tag == "include" and flag(self.placed, "static")
+            self.at_location.tag == "include" and flag(self.at_location, "static")
         )
 
 
@@ -266,16 +266,20 @@ class Frames:
     def _add_model(self, scope: Scope) -> None:
         around = scope.around
         assert around is not None  # the world has no frame of its own to be placed
-        place, frame = pose(scope.placed)
+        place, frame = pose(scope.at_location)
         base = around.absolute(frame or MODEL)
-        chosen = text(scope.placed, "placement_frame", "") if scope.placed.tag == "include" else ""
+        chosen = (
+            text(scope.at_location, "placement_frame", "")
+            if scope.at_location.tag == "include"
+            else ""
+        )
         chosen = chosen or scope.node.element.get("placement_frame", "")
         placement = scope.absolute(chosen) if chosen else ""
         holder = _canonical(scope)
-        self._frames[scope.frame] = SdfFrame(scope.placed, place, base, holder, placement)
+        self._frames[scope.frame] = SdfFrame(scope.at_location, place, base, holder, placement)
         if not scope.merged and scope.prefix:
             self._frames[scope.prefix.removesuffix("::")] = SdfFrame(
-                scope.placed, Pose(), scope.frame, scope.frame
+                scope.at_location, Pose(), scope.frame, scope.frame
             )
 
     def pose(self, name: str, base: str = WORLD, by: XmlNode | None = None) -> Pose:

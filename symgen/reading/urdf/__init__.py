@@ -47,7 +47,7 @@ from symgen.reading.urdf.couplings import (
 )
 from symgen.reading.urdf.ignored_elements import check_root, notice_ignored_elements
 from symgen.reading.urdf.transmissions import drives, extensions, transmissions
-from symgen.reading.xml_reader import XmlNode, parsed
+from symgen.reading.xml_reader import XmlNode, parse_xml
 from symgen.text import shown
 
 KINDS = (*JOINTS, FIXED)
@@ -58,7 +58,7 @@ def parse(data: bytes, file: str, digest: str | None = None) -> RobotDescription
     Raises RobotError, one line with file, line and element, for a file that is not one valid
     robot."""
     sha256 = digest or hashlib.sha256(data).hexdigest()
-    return described(parsed(data, shown(file)), Path(file), sha256)
+    return described(parse_xml(data, shown(file)), Path(file), sha256)
 
 
 def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
@@ -144,10 +144,10 @@ def _with_world(
 
 
 def _inertial(link: XmlNode) -> Inertial | None:
-    node = link.only("inertial")
+    node = link.single_child("inertial")
     if node is None:
         return None
-    mass, tensor = node.only("mass"), node.only("inertia")
+    mass, tensor = node.single_child("mass"), node.single_child("inertia")
     if mass is None or tensor is None:
         missing = " and ".join(
             f"<{n}>" for n, part in (("mass", mass), ("inertia", tensor)) if part is None
@@ -177,7 +177,7 @@ def _mass(node: XmlNode, has_inertia: bool) -> float:
 
 
 def _origin(node: XmlNode) -> Origin:
-    origin = node.only("origin")
+    origin = node.single_child("origin")
     if origin is None:
         return Origin(node.line)
     zeros = (0.0, 0.0, 0.0)
@@ -229,8 +229,8 @@ def _joint(node: XmlNode) -> JointElement:
         name,
         node.line,
         kind,
-        node.required("parent", "link").text("link"),
-        node.required("child", "link").text("link"),
+        node.required_child("parent", "link").text("link"),
+        node.required_child("child", "link").text("link"),
         _origin(node),
         axis,
         _limits(node, row) if row.axis else Limits(),
@@ -264,7 +264,7 @@ def _axes_in_drake(
 
 
 def _axis(joint: XmlNode) -> Triple:
-    node = joint.only("axis")
+    node = joint.single_child("axis")
     if node is None:
         return 1.0, 0.0, 0.0
     axis = node.triple("xyz")
@@ -281,7 +281,7 @@ def _axis(joint: XmlNode) -> Triple:
 
 
 def _limits(joint: XmlNode, row: JointRow) -> Limits:
-    node = joint.only("limit")
+    node = joint.single_child("limit")
     if node is None and row.limited:
         joint.notice(
             "warning",
@@ -291,7 +291,7 @@ def _limits(joint: XmlNode, row: JointRow) -> Limits:
         )
     if node is None:
         return Limits()
-    values = {name: node.optional(name) for name in ("lower", "upper", "velocity", "effort")}
+    values = {name: node.optional_number(name) for name in ("lower", "upper", "velocity", "effort")}
     if not row.stops:  # whatever the file says
         values |= {"lower": None, "upper": None}
     return Limits(**values)
@@ -300,7 +300,7 @@ def _limits(joint: XmlNode, row: JointRow) -> Limits:
 def _friction(joint: XmlNode, kind: str) -> tuple[PerCoordinate, PerCoordinate]:
     """Damping and friction, zero where the file is silent. A joint with several coordinates has one
     number for all of them or (as planar joints in Drake) a number for each."""
-    node = joint.only("dynamics")
+    node = joint.single_child("dynamics")
     if node is None:
         return 0.0, 0.0
     damping, friction = (from_attribute(node, word, kind) for word in ("damping", "friction"))

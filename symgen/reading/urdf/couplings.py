@@ -40,7 +40,10 @@ def mimic_of(joint: XmlNode) -> Mimic | None:
     factors, offset = dict[str, float](), 0.0
     nodes = joint.children("mimic")
     for node in nodes:
-        multiplier, shift = node.optional("multiplier"), node.optional("offset") or 0.0
+        multiplier, shift = (
+            node.optional_number("multiplier"),
+            node.optional_number("offset") or 0.0,
+        )
         leader = node.text("joint")
         if leader in factors:
             raise node.error(f"a second <mimic> of joint '{shown(leader)}'; keep one of them")
@@ -91,7 +94,7 @@ def _ros2_mimics(root: XmlNode) -> Iterator[tuple[XmlNode, str, Mimic]]:
                 "its parameter mimic names no joint; write the name of the joint that it follows"
             )
         multiplier, offset = (
-            parameters[word].with_label(node.label).content() if word in parameters else default
+            parameters[word].with_label(node.label).text_number() if word in parameters else default
             for word, default in (("multiplier", 1.0), ("offset", 0.0))
         )
         yield node, name, Mimic(node.line, leader, multiplier, offset)
@@ -142,11 +145,13 @@ def _equation(
     """The equation of a coupling. Raises RobotError."""
     coupling = node.with_label(f"coupling '{shown(node.element.get('name') or '')}'")
     above = joint_above(joints)
-    ends = [coupling.required(tag, "link").text("link") for tag in ("predecessor", "successor")]
+    ends = [
+        coupling.required_child(tag, "link").text("link") for tag in ("predecessor", "successor")
+    ]
     for link in ends:
         if link not in above and all(joint.parent != link for joint in joints):
             raise coupling.error(f"link '{shown(link)}' does not exist; correct its name")
-    ratio = coupling.required("ratio", "value").number("value")
+    ratio = coupling.required_child("ratio", "value").number("value")
     to_predecessor, to_successor = ([*_path(above, link)][::-1] for link in ends)
     shared = set(to_predecessor) & set(to_successor)
     factors: dict[str, float] = {}
@@ -245,11 +250,11 @@ def _between_frames(node: XmlNode, above: Joints) -> LoopElement | None:
     joint = CUT_JOINTS.get(node.element.get("type") or "")
     if joint is None:
         return None
-    axis = node.only("axis")
+    axis = node.single_child("axis")
     links, frames = list[str](), list[Pose]()
     for tag in ENDS[node.tag]:
-        end = node.required(tag, "link")
-        place = end.only("origin") or end
+        end = node.required_child(tag, "link")
+        place = end.single_child("origin") or end
         links.append(end.text("link"))
         point = place.triple("xyz", ORIGIN)
         rotation = rotation_from_rpy(place.triple("rpy", ORIGIN))
@@ -278,17 +283,17 @@ def _gazebo_joint(node: XmlNode, above: Joints) -> LoopElement | None:
     """A joint as in SDF. Its frame is given in its child link, and in its parent link it is where
     that is with all joints at 0. None for a type that is not read and for a pose in another frame.
     Raises RobotError."""
-    joint, pose = CUT_JOINTS.get(node.element.get("type") or ""), node.only("pose")
+    joint, pose = CUT_JOINTS.get(node.element.get("type") or ""), node.single_child("pose")
     if joint is None or (pose is not None and pose.element.get("relative_to")):
         return None
-    x, y, z, *rpy = (0.0,) * 6 if pose is None else pose.contents(6)
+    x, y, z, *rpy = (0.0,) * 6 if pose is None else pose.text_numbers(6)
     rotation = rotation_from_rpy((rpy[0], rpy[1], rpy[2]))
-    axis = node.only("axis")
+    axis = node.single_child("axis")
     if joint == "revolute" and axis is not None:
-        xyz = axis.only("xyz")
-        a, b, c = (0.0, 0.0, 1.0) if xyz is None else xyz.contents(3)
+        xyz = axis.single_child("xyz")
+        a, b, c = (0.0, 0.0, 1.0) if xyz is None else xyz.text_numbers(3)
         rotation = with_z_along(rotation, (a, b, c))
-    ends = (node.only(tag) for tag in ("parent", "child"))
+    ends = (node.single_child(tag) for tag in ("parent", "child"))
     parent, child = ("" if x is None else (x.element.text or "").strip(XML_SPACE) for x in ends)
     second = Pose(rotation, (x, y, z))
     first = _pose(above, parent).inverse @ _pose(above, child) @ second

@@ -72,7 +72,7 @@ def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
         for node in gazebo.with_label(f"joint '{shown(name)}'") if name in names else ():
             if node.tag in ALL_WORDS:
                 with gathered(errors):
-                    stated[name].append((node, node.tag, node.content()))
+                    stated[name].append((node, node.tag, node.text_number()))
     merged: dict[str, Extension] = {}
     for name, numbers in stated.items():
         if numbers:
@@ -314,9 +314,9 @@ def _ordered(ends: Sequence[XmlNode]) -> list[XmlNode]:
 def _end(node: XmlNode) -> TransmissionEnd:
     name = node.text("name")
     parts = [child.with_label(node.label) for child in node]
-    factors = [part.content() for part in parts if part.tag in REDUCTIONS]
+    factors = [part.text_number() for part in parts if part.tag in REDUCTIONS]
     reduction = factors[0] if factors else 1.0
-    offset = next((part.content() for part in parts if part.tag == "offset"), 0.0)
+    offset = next((part.text_number() for part in parts if part.tag == "offset"), 0.0)
     if not 0 < abs(reduction) < LARGEST_RATIO:
         raise node.error(
             f"the reduction of '{shown(name)}' is {reduction:g}; give the turns of the "
