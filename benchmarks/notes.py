@@ -16,7 +16,7 @@ from typing import Final
 from benchmarks.oracle_mjcf import files
 from symgen.errors import Notice, SymgenError, in_short
 from symgen.jobs.job import Job
-from symgen.reading.plausibility import UNITS
+from symgen.reading.plausibility import UNITS_SUMMARY
 from symgen.robot.results import check_robot
 from tests.support.public_robots import ICUB, PACKAGE, robots
 
@@ -53,7 +53,7 @@ def main(given: Sequence[str]) -> None:
         told = [notices(path) for path in paths]
         read = [in_short(found) for found in told if found is not None]
         counts = [len(found) for found in read] or [0]
-        odd = sum(any(n.summary == UNITS for n in found or ()) for found in told)
+        odd = sum(any(n.summary == UNITS_SUMMARY for n in found or ()) for found in told)
         print(
             f"{name}: {len(read)} read, {len(told) - len(read)} refused; lines a file: median "
             f"{statistics.median(counts):g}, mean {statistics.mean(counts):.2f}; {odd} warned of units"

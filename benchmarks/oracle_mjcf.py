@@ -21,7 +21,7 @@ from symgen.mechanics.joints.body_axes import quaternion_rows
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
-from symgen.reading.mjcf import compiled
+from symgen.reading.mjcf import compiled_model
 from symgen.reading.mjcf.compiled_model import CompiledMjcf
 from symgen.reading.xml_reader import parse_xml
 from symgen.reading.xml_text import file_bytes
@@ -55,7 +55,7 @@ class Judge:
 
     def __init__(self, path: Path, model: RigidBodyModel) -> None:
         root = parse_xml(file_bytes(path), str(path))
-        _, self.model = compiled(root, path)
+        _, self.model = compiled_model(root, path)
         self.data, self.ours = mujoco.MjData(self.model), model
         self.names = CompiledMjcf(mujoco, self.model, root).joints
         self.first = {body.joint.name: body for body in model.bodies if body.at == 0}

@@ -333,9 +333,10 @@ class Drives:
         return replace(joint, **joint_fields(values), rotor=rotor or joint.rotor)
 
     def locked_rotor_notices(
-        self, robot: RobotDescription, moving: Collection[str]
+        self, robot: RobotDescription, moving: Iterable[JointElement]
     ) -> list[Notice]:
         """A note for the rotor of each joint that does not move."""
+        names = {joint.name for joint in moving}
         return [
             robot.notice(
                 "note",
@@ -345,7 +346,7 @@ class Drives:
                 summary="rotors of {count} joints that do not move are ignored ({elements})",
             )
             for joint in robot.joints
-            if joint.name not in moving and self.rotor(joint.name)
+            if joint.name not in names and self.rotor(joint.name)
         ]
 
     def spring_notices(

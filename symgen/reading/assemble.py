@@ -354,7 +354,7 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
     subtree = with_floating_base(subtree) if options.base == "floating" else subtree
     subtree = with_kept_joints(subtree, options.keep_fixed)
     _check_supported(subtree)
-    pose_of = partial(joint_pose, subtree, rounder=snapper)
+    pose_of = partial(joint_pose, subtree, snapper=snapper)
     gravity, gravity_notices = gravity_in_root(subtree, options.gravity, pose_of)
     subtree = with_turned_currents(subtree, pose_of)
     drives = drives_of(subtree.robot, options.drive_file, options.rotors)
@@ -367,13 +367,10 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
     check_size(subtree, model)
     check_armatures(subtree, model)
     check_rotors(model, reversed_joints)
-    locked_rotor_notices = drives.locked_rotor_notices(
-        subtree.robot, [joint.name for joint in subtree.moving]
-    )
     notices = (
         *subtree.robot.notices,
         *gravity_notices,
-        *locked_rotor_notices,
+        *drives.locked_rotor_notices(subtree.robot, subtree.moving),
         *notices_on_values(subtree, model),
         *notices_on_loops(subtree, model, open_loops),
         *ignored_rotor_notices(subtree.robot, subtree.moving),

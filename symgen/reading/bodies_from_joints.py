@@ -65,64 +65,74 @@ class MotorBody:
 def bodies(joints: Sequence[MovingJoint], motors: Sequence[MotorBody] = ()) -> tuple[Body, ...]:
     """All bodies: those of the joints in order, motors, then a rotor for each joint that has one,
     which turns as the joint does."""
-    last, total = dict[str | None, int]({None: 0}), 0
+    body_numbers, total = dict[str | None, int]({None: 0}), 0
     for moving in joints:
         total += len(moving.joint.type.velocities)
-        last[moving.joint.name] = total
+        body_numbers[moving.joint.name] = total
     for k, motor in enumerate(motors, total + 1):
-        last[motor.name] = k
-    moved: list[Body] = []
+        body_numbers[motor.name] = k
+    joint_bodies: list[Body] = []
     for moving in joints:
-        moved += _run(moving, last, len(moved))
+        joint_bodies += _joint_bodies(moving, body_numbers, len(joint_bodies))
     by_name = {moving.joint.name: moving for moving in joints}
-    rotors = [_motor(motor, by_name.get(motor.joint or ""), last) for motor in motors]
-    turned = {motor.joint for motor in motors}
+    rotors = [_motor_body(motor, by_name.get(motor.joint or ""), body_numbers) for motor in motors]
+    driven = {motor.joint for motor in motors}
     for moving in joints:
-        rotors += _rotors(moving, last, turned)
-        rotors += _armature(moving, last, len(moved) + len(rotors))
-    return tuple(_carrying(moved, joints, last)) + tuple(rotors)
+        rotors += _rotor_bodies(moving, body_numbers, driven)
+        rotors += _armature_bodies(moving, body_numbers, len(joint_bodies) + len(rotors))
+    return tuple(_with_rotor_masses(joint_bodies, joints, body_numbers)) + tuple(rotors)
 
 
-def _motor(motor: MotorBody, moving: MovingJoint | None, last: Mapping[str | None, int]) -> Body:
+def _motor_body(
+    motor: MotorBody, moving: MovingJoint | None, body_numbers: Mapping[str | None, int]
+) -> Body:
     """The body of a motor: the rotor of the joint that it moves, where there is one, else one on
     the ground."""
     rotor = moving.joint.rotor if moving is not None else None
     if moving is None or rotor is None or not rotor.inertia:
-        turning, follows = (
+        rotor_joint, follows = (
             Joint(motor.name, "armature", IDENTITY[2], **joint_fields(dict(motor.friction))),
-            _followed(motor.follows, last),
+            _follow(motor.follows, body_numbers),
         )
-        return Body(turning, 0, Pose(), (), follows, spin=motor.inertia)
-    turning = Joint(motor.name, "rotor", rotor.axis or moving.joint.axis)
+        return Body(rotor_joint, 0, Pose(), (), follows, spin=motor.inertia)
+    rotor_joint = Joint(motor.name, "rotor", rotor.axis or moving.joint.axis)
     pose = _rotor_pose(moving, rotor)
-    return Body(turning, last[moving.below], pose, (), spin=rotor.inertia)
+    return Body(rotor_joint, body_numbers[moving.below], pose, (), spin=rotor.inertia)
 
 
-def _run(moving: MovingJoint, last: Mapping[str | None, int], before: int) -> Iterator[Body]:
+def _joint_bodies(
+    moving: MovingJoint, body_numbers: Mapping[str | None, int], before: int
+) -> Iterator[Body]:
     """A body for each part of a joint, the last with the links."""
-    follows, parts = _followed(moving.follows, last), len(moving.joint.type.velocities)
-    for at in range(parts):
-        parent, pose = (before + at, Pose()) if at else (last[moving.below], moving.pose)
-        links = moving.links if at == parts - 1 else ()
-        yield Body(moving.joint, parent, pose, links, follows, at)
+    follows, parts = _follow(moving.follows, body_numbers), len(moving.joint.type.velocities)
+    for index in range(parts):
+        parent, pose = (
+            (before + index, Pose()) if index else (body_numbers[moving.below], moving.pose)
+        )
+        links = moving.links if index == parts - 1 else ()
+        yield Body(moving.joint, parent, pose, links, follows, index)
 
 
-def _followed(f: LinearFunction | None, last: Mapping[str | None, int]) -> Follow | None:
-    return None if f is None else Follow(tuple((last[k], by) for k, by in f.terms), f.offset)
+def _follow(f: LinearFunction | None, body_numbers: Mapping[str | None, int]) -> Follow | None:
+    return (
+        None
+        if f is None
+        else Follow(tuple((body_numbers[k], factor) for k, factor in f.terms), f.offset)
+    )
 
 
-def _rotors(
-    moving: MovingJoint, last: Mapping[str | None, int], turned: Collection[str | None]
+def _rotor_bodies(
+    moving: MovingJoint, body_numbers: Mapping[str | None, int], driven: Collection[str | None]
 ) -> Iterator[Body]:
     """The spinning part of a drive, where it is not that of a motor that is a body already."""
-    joint, last_body = moving.joint, last[moving.joint.name]
-    follows = _followed(moving.follows, last) or Follow(((last_body, 1.0),))
-    if joint.rotor is not None and joint.rotor.inertia and joint.name not in turned:
-        turning = Joint(f"{joint.name}.rotor", "rotor", joint.rotor.axis or joint.axis)
-        ratio = Follow(tuple((k, joint.rotor.ratio * by) for k, by in follows.terms))
+    joint, last_body = moving.joint, body_numbers[moving.joint.name]
+    follows = _follow(moving.follows, body_numbers) or Follow(((last_body, 1.0),))
+    if joint.rotor is not None and joint.rotor.inertia and joint.name not in driven:
+        rotor_joint = Joint(f"{joint.name}.rotor", "rotor", joint.rotor.axis or joint.axis)
+        ratio = Follow(tuple((k, joint.rotor.ratio * factor) for k, factor in follows.terms))
         yield Body(
-            turning,
-            last[moving.below],
+            rotor_joint,
+            body_numbers[moving.below],
             _rotor_pose(moving, joint.rotor),
             (),
             ratio,
@@ -130,38 +140,40 @@ def _rotors(
         )
 
 
-def _armature(moving: MovingJoint, last: Mapping[str | None, int], before: int) -> Iterator[Body]:
+def _armature_bodies(
+    moving: MovingJoint, body_numbers: Mapping[str | None, int], before: int
+) -> Iterator[Body]:
     """The bodies on the ground whose inertia is the armature of a joint; `before` is the number of
     bodies that precede them."""
     joint, kind = moving.joint, moving.joint.type
     if not is_nonzero(joint.armature):
         return
-    first = last[joint.name] - len(kind.velocities) + 1
+    first = body_numbers[joint.name] - len(kind.velocities) + 1
     if kind.in_body_axes:
-        for word, inertia in _in_body_axes(joint):
-            for at in range(len(kind.velocities)):
+        for word, inertia in _armatures_in_body_axes(joint):
+            for index in range(len(kind.velocities)):
                 ground = Joint(f"{joint.name}.{word}", f"{joint.kind}_{word}")
-                parent, follow = before + at if at else 0, Follow(((first + at, 1.0),))
-                spin = inertia if at == len(kind.velocities) - 1 else 0.0
-                yield Body(ground, parent, Pose(), (), follow, at, spin)
+                parent, follow = before + index if index else 0, Follow(((first + index, 1.0),))
+                spin = inertia if index == len(kind.velocities) - 1 else 0.0
+                yield Body(ground, parent, Pose(), (), follow, index, spin)
             before += len(kind.velocities)
         return
-    for at, part in enumerate(kind.parts(joint)):
+    for index, part in enumerate(kind.parts(joint)):
         name = joint.coordinate(kind.velocities[part.velocity].suffix)
-        follows = _followed(moving.follows, last) or Follow(((first + at, 1.0),))
+        follows = _follow(moving.follows, body_numbers) or Follow(((first + index, 1.0),))
         spin = constant_of_velocity(joint.armature, part.velocity)
-        turning = Joint(f"{name}.armature", "armature", IDENTITY[2])
+        rotor_joint = Joint(f"{name}.armature", "armature", IDENTITY[2])
         if spin:
-            yield Body(turning, 0, Pose(), (), replace(follows, offset=0.0), spin=spin)
+            yield Body(rotor_joint, 0, Pose(), (), replace(follows, offset=0.0), spin=spin)
 
 
-def _in_body_axes(joint: Joint) -> Iterator[tuple[str, float]]:
+def _armatures_in_body_axes(joint: Joint) -> Iterator[tuple[str, float]]:
     """The bodies that a joint with all its axes in the body has for its armature, by the end of
     their kind: inertia about all axes, and the mass that translation moves."""
     for word, unit in (("armature", "rad"), ("mass", "m")):
         rows = enumerate(joint.type.velocities)
-        felt = (constant_of_velocity(joint.armature, k) for k, row in rows if row.unit == unit)
-        inertia = next(felt, 0.0)
+        inertias = (constant_of_velocity(joint.armature, k) for k, row in rows if row.unit == unit)
+        inertia = next(inertias, 0.0)
         if inertia:
             yield word, inertia
 
@@ -173,8 +185,10 @@ def _rotor_pose(moving: MovingJoint, rotor: Rotor) -> Pose:
     return Pose(base.rotation, place)
 
 
-def _carrying(
-    moved: Sequence[Body], joints: Sequence[MovingJoint], last: Mapping[str | None, int]
+def _with_rotor_masses(
+    joint_bodies: Sequence[Body],
+    joints: Sequence[MovingJoint],
+    body_numbers: Mapping[str | None, int],
 ) -> Iterator[Body]:
     """The bodies with the mass of the rotors on them, which does not spin."""
     on: dict[int, list[Link]] = {}
@@ -182,12 +196,14 @@ def _carrying(
         if moving.joint.rotor is not None and (
             moving.joint.rotor.mass or moving.joint.rotor.transverse
         ):
-            on.setdefault(last[moving.below], []).append(_resting(moving, moving.joint.rotor))
-    for i, body in enumerate(moved, 1):
+            on.setdefault(body_numbers[moving.below], []).append(
+                _rotor_link(moving, moving.joint.rotor)
+            )
+    for i, body in enumerate(joint_bodies, 1):
         yield replace(body, links=(*body.links, *on.get(i, ())))
 
 
-def _resting(moving: MovingJoint, rotor: Rotor) -> Link:
+def _rotor_link(moving: MovingJoint, rotor: Rotor) -> Link:
     a, t = rotor.axis or moving.joint.axis, rotor.transverse
     tensor = [t * ((i == j) - a[i] * a[j]) + 0.0 for i in range(3) for j in range(i, 3)]
     return Link(
@@ -201,82 +217,84 @@ def _resting(moving: MovingJoint, rotor: Rotor) -> Link:
 
 
 def model_of(
-    part: RobotSubtree,
+    subtree: RobotSubtree,
     gravity: Triple,
-    rounder: RightAngleSnapper,
+    snapper: RightAngleSnapper,
     drives: Drives,
     motors: Sequence[MotorBody],
 ) -> tuple[RigidBodyModel, OpenLoops]:
     """Every link's body and pose on it, from the root outward; then the bodies with their links and
     the closed loops (`with_loops`)."""
-    moving = {joint.name for joint in part.moving}
-    placements: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
-    placed: dict[str, tuple[str | None, Pose, Pose]] = {}
-    for joint in part.joints:
-        carrier, parent_pose = placements[joint.parent]
-        pose = parent_pose @ joint_pose(part, joint, rounder)
+    moving = {joint.name for joint in subtree.moving}
+    link_poses: dict[str, tuple[str | None, Pose]] = {subtree.root: (None, Pose())}
+    joint_poses: dict[str, tuple[str | None, Pose, Pose]] = {}
+    for joint in subtree.joints:
+        carrier, parent_pose = link_poses[joint.parent]
+        pose = parent_pose @ joint_pose(subtree, joint, snapper)
         if joint.name in moving:
-            placed[joint.name] = carrier, _plain(pose), parent_pose
+            joint_poses[joint.name] = carrier, _without_negative_zeros(pose), parent_pose
             carrier, pose = joint.name, Pose()
-        placements[joint.child] = carrier, pose
-    links = _links(part, placements, rounder, drives.fluids)
+        link_poses[joint.child] = carrier, pose
+    links = _links(subtree, link_poses, snapper, drives.fluids)
     followers = resolve_couplings(
-        part.robot, part.moving, part.locked, [m.name for m in motors if m.follows is None]
+        subtree.robot, subtree.moving, subtree.locked, [m.name for m in motors if m.follows is None]
     )
     joints = [
         MovingJoint(
-            drives.on(_joint(j)), *placed[j.name], tuple(links[j.name]), followers.get(j.name)
+            drives.on(_joint(j)), *joint_poses[j.name], tuple(links[j.name]), followers.get(j.name)
         )
-        for j in part.moving
+        for j in subtree.moving
     ]
     model = RigidBodyModel(
-        part.robot.name,
+        subtree.robot.name,
         bodies(joints, [motor.resolved(followers) for motor in motors]),
         tuple(links.get(None, ())),
         gravity,
-        part.file_order_if_changed,
+        subtree.file_order_if_changed,
     )
-    return with_loops(part, model)
+    return with_loops(subtree, model)
 
 
 def _links(
-    part: RobotSubtree,
-    placements: Mapping[str, tuple[str | None, Pose]],
-    rounder: RightAngleSnapper,
+    subtree: RobotSubtree,
+    link_poses: Mapping[str, tuple[str | None, Pose]],
+    snapper: RightAngleSnapper,
     fluids: Mapping[str, tuple[LinkFluid, ...]],
 ) -> dict[str | None, list[Link]]:
-    elements, links = part.links, dict[str | None, list[Link]]()
-    for name, (carrier, pose) in placements.items():  # outward: a body's own link comes first
+    elements, links = subtree.links, dict[str | None, list[Link]]()
+    for name, (carrier, pose) in link_poses.items():  # outward: a body's own link comes first
         if name != WORLD:
-            parameters = _parameters(part, elements[name], rounder)
-            around = fluids.get(name, elements[name].fluids)
-            links.setdefault(carrier, []).append(Link(name, _plain(pose), parameters, around))
+            parameters = _parameters(subtree, elements[name], snapper)
+            fluid = fluids.get(name, elements[name].fluids)
+            links.setdefault(carrier, []).append(
+                Link(name, _without_negative_zeros(pose), parameters, fluid)
+            )
     return links
 
 
-def joint_pose(part: RobotSubtree, joint: JointElement, rounder: RightAngleSnapper) -> Pose:
+def joint_pose(subtree: RobotSubtree, joint: JointElement, snapper: RightAngleSnapper) -> Pose:
     """The child link's frame in the parent link's, a locked joint at its value."""
-    pose = pose_at_zero(part.robot, joint, rounder)
-    if joint.name not in part.locked:
+    pose = pose_at_zero(subtree.robot, joint, snapper)
+    if joint.name not in subtree.locked:
         return pose
-    value, freedom = part.locked[joint.name], _joint(joint).type.parts(_joint(joint))[0].freedom
+    value, freedom = subtree.locked[joint.name], _joint(joint).type.parts(_joint(joint))[0].freedom
     x, y, z = (plain(freedom.displacement(value)) * a for a in joint.axis)
     shifted = pose @ Pose(IDENTITY, (x, y, z))
     if freedom.turn is ZERO:
         return shifted
-    place = part.robot.place(joint.origin.line)
-    cos_sin = rounder.cos_sin(value, place, joint.label, "--lock")
+    place = subtree.robot.place(joint.origin.line)
+    cos_sin = snapper.cos_sin(value, place, joint.label, "--lock")
     return shifted @ Pose(rotation_about_axis(joint.axis, *cos_sin))
 
 
 def _parameters(
-    part: RobotSubtree, link: LinkElement, rounder: RightAngleSnapper
+    subtree: RobotSubtree, link: LinkElement, snapper: RightAngleSnapper
 ) -> tuple[float, ...] | None:
     if link.inertial is None:
         return None
     origin = link.inertial.origin
-    place = part.robot.place(origin.line)
-    rotation = rounder.rotation(origin.rpy, place, link.label, "inertial rpy")
+    place = subtree.robot.place(origin.line)
+    rotation = snapper.rotation(origin.rpy, place, link.label, "inertial rpy")
     return about_origin(link.inertial, Pose(rotation, origin.xyz))
 
 
@@ -286,9 +304,9 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
     m, (x, y, z) = inertial.mass, pose.position
     xx, xy, xz, yy, yz, zz = inertial.tensor
     rows, r = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)), pose.rotation
-    half = [[dot(row, column) for column in rows] for row in r]  # the tensor is symmetric
-    xx, xy, xz, yy, yz, zz = (dot(half[i], r[j]) for i in range(3) for j in range(i, 3))
-    ten = (
+    rotated = [[dot(row, column) for column in rows] for row in r]  # the tensor is symmetric
+    xx, xy, xz, yy, yz, zz = (dot(rotated[i], r[j]) for i in range(3) for j in range(i, 3))
+    parameters = (
         m,
         m * x,
         m * y,
@@ -300,7 +318,7 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
         yz - m * y * z,
         zz + m * (x * x + y * y),
     )
-    return tuple(p + 0.0 for p in ten)
+    return tuple(p + 0.0 for p in parameters)
 
 
 def _joint(joint: JointElement) -> Joint:
@@ -318,7 +336,7 @@ def _joint(joint: JointElement) -> Joint:
     )
 
 
-def _plain(pose: Pose) -> Pose:
+def _without_negative_zeros(pose: Pose) -> Pose:
     """The pose without negative zeros."""
     a, b, c = ((x + 0.0, y + 0.0, z + 0.0) for x, y, z in pose.rotation)
     x, y, z = pose.position

@@ -42,7 +42,7 @@ from symgen.reading.plausibility import check
 from symgen.reading.rotations import Rows
 from symgen.reading.validation import (
     ZEROS,
-    NumbersOrSymbols,
+    Values,
     as_list,
     as_number,
     as_unit_vector,
@@ -149,7 +149,7 @@ class Builder:
     OptionError for arguments that are not valid; whether the links form a tree is checked when the
     robot is used."""
 
-    def __init__(self, name: str = "robot", gravity: NumbersOrSymbols = EARTH) -> None:
+    def __init__(self, name: str = "robot", gravity: Values = EARTH) -> None:
         if not isinstance(name, str) or not name.strip():
             raise OptionError(f"a robot is called {shown(repr(name), 60)}; give it a name")
         self.name = name
@@ -168,35 +168,28 @@ class Builder:
         self,
         name: str,
         mass: Any = 0.0,
-        center_of_mass: NumbersOrSymbols = ZEROS,
-        inertia: NumbersOrSymbols | None = None,
-        rpy: NumbersOrSymbols = ZEROS,
+        center_of_mass: Values = ZEROS,
+        inertia: Values | None = None,
+        rpy: Values = ZEROS,
     ) -> "Builder":
         """Add a link. `center_of_mass` (m) is in the link frame. `inertia` (kg m²) is about the
         centre of mass, as six numbers ixx, ixy, ixz, iyy, iyz, izz or a symmetric 3 x 3 matrix, in
         axes that are rotated relative to the link axes by `rpy` (roll, pitch, yaw in rad; 0 by
         default). A link without mass and inertia is a frame."""
-        line = self._line_of("link", name)
-        tensor_entries, inertial = inertia_tensor(name, inertia), None
-        mass_value = as_number(f"link '{shown(name)}': mass", mass)
+        line, label = self._line_of("link", name), f"link '{shown(name)}'"
+        entries, inertial = inertia_tensor(name, inertia), None
+        mass_value = as_number(f"{label}: mass", mass)
         if mass_value < 0:
-            raise OptionError(f"link '{shown(name)}': mass is negative; give 0 or more")
-        if mass_value or any(tensor_entries):
-            center = as_vector3(
-                f"link '{shown(name)}': center_of_mass", center_of_mass, allow_symbols=True
-            )
-            inertia_frame = Origin(line, center, as_vector3(f"link '{shown(name)}': rpy", rpy))
-            inertial = Inertial(
-                line,
-                inertia_frame,
-                mass_value,
-                tensor_entries,
-                tensor_trouble(tensor_entries, mass_value),
-            )
-        elif any(as_list(f"link '{shown(name)}': center_of_mass", center_of_mass)):
+            raise OptionError(f"{label}: mass is negative; give 0 or more")
+        if mass_value or any(entries):
+            center = as_vector3(f"{label}: center_of_mass", center_of_mass, allow_symbols=True)
+            inertia_frame = Origin(line, center, as_vector3(f"{label}: rpy", rpy))
+            trouble = tensor_trouble(entries, mass_value)
+            inertial = Inertial(line, inertia_frame, mass_value, entries, trouble)
+        elif any(as_list(f"{label}: center_of_mass", center_of_mass)):
             raise OptionError(
-                f"link '{shown(name)}': center_of_mass is given for a link without mass; "
-                "give a mass, or remove center_of_mass"
+                f"{label}: center_of_mass is given for a link without mass; give a mass, or remove "
+                "center_of_mass"
             )
         self._links.append(LinkElement(name, line, inertial))
         return self
@@ -207,12 +200,12 @@ class Builder:
         kind: str,
         parent: str,
         child: str,
-        xyz: NumbersOrSymbols = ZEROS,
-        rpy: NumbersOrSymbols = ZEROS,
-        axis: NumbersOrSymbols = (0.0, 0.0, 1.0),
+        xyz: Values = ZEROS,
+        rpy: Values = ZEROS,
+        axis: Values = (0.0, 0.0, 1.0),
         *,
         rotation: Rows | None = None,
-        quaternion: NumbersOrSymbols | None = None,
+        quaternion: Values | None = None,
         lower: float | None = None,
         upper: float | None = None,
         velocity: float | None = None,
@@ -286,11 +279,11 @@ class Builder:
         self,
         name: str,
         on: str,
-        xyz: NumbersOrSymbols = ZEROS,
-        rpy: NumbersOrSymbols = ZEROS,
+        xyz: Values = ZEROS,
+        rpy: Values = ZEROS,
         *,
         rotation: Rows | None = None,
-        quaternion: NumbersOrSymbols | None = None,
+        quaternion: Values | None = None,
     ) -> "Builder":
         """Add a frame that is fixed to the link `on`, such as that of a tool. It is a link without
         mass; its pose is the quantity ``frame_pose:NAME``."""
@@ -305,14 +298,14 @@ class Builder:
         name: str,
         first: str,
         second: str,
-        at_first: NumbersOrSymbols = ZEROS,
-        at_second: NumbersOrSymbols = ZEROS,
+        at_first: Values = ZEROS,
+        at_second: Values = ZEROS,
         *,
         dependent: Iterable[str] = (),
         branch: int | None = None,
         joint: str = "ball",
-        rpy_first: NumbersOrSymbols = ZEROS,
-        rpy_second: NumbersOrSymbols = ZEROS,
+        rpy_first: Values = ZEROS,
+        rpy_second: Values = ZEROS,
         length: float = 0.0,
         newton: bool = False,
         polynomial: Iterable[float] = (),
@@ -330,12 +323,8 @@ class Builder:
         also 2 or -2) chooses an assembly; by default it is the one in which the dependent joints
         are nearest to 0. With `newton` the positions of the dependent joints need no closed form:
         they are positions of the user, which the quantity ``loop_closure`` improves."""
-        entries: dict[str, Any] = {
-            "first": first,
-            "second": second,
-            "at_first": at_first,
-            "at_second": at_second,
-        }
+        entries: dict[str, Any] = {"first": first, "second": second}
+        entries |= {"at_first": at_first, "at_second": at_second}
         entries |= {"dependent": dependent, "branch": branch, "joint": joint}
         entries |= {"rpy_first": rpy_first, "rpy_second": rpy_second, "length": length}
         entries |= {"newton": newton, "polynomial": polynomial}

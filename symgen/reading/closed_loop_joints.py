@@ -38,40 +38,40 @@ OpenLoops = Sequence[tuple[LoopElement, str]]
 """The optional loops that are left open, with the reasons."""
 
 
-def with_loops(part: RobotSubtree, model: RigidBodyModel) -> tuple[RigidBodyModel, OpenLoops]:
+def with_loops(subtree: RobotSubtree, model: RigidBodyModel) -> tuple[RigidBodyModel, OpenLoops]:
     """The model with the closed loops of a file, and those that are left open. Raises RobotError
     for a loop that is not supported and not optional."""
-    closures, left = _closures(part, model)
+    closures, open_loops = _closures(subtree, model)
     if not closures:
-        return model, left
+        return model, open_loops
     determined = {i for closure in closures for i in closure.dependent}
     bodies = tuple(
         replace(body, follows=Follow(())) if i in determined else body
         for i, body in enumerate(model.bodies, 1)
     )
-    closed = replace(model, bodies=bodies, closures=_ordered(part.robot, model, closures))
-    return closed, left
+    closed = replace(model, bodies=bodies, closures=_ordered(subtree.robot, model, closures))
+    return closed, open_loops
 
 
 def _closures(
-    part: RobotSubtree, model: RigidBodyModel
+    subtree: RobotSubtree, model: RigidBodyModel
 ) -> tuple[list[Closure], list[tuple[LoopElement, str]]]:
     """The closures of a tree, and the optional loops that are left open with the reasons. Raises
     RobotError."""
-    closures, left = list[Closure](), list[tuple[LoopElement, str]]()
-    for loop in sorted(part.robot.loops, key=lambda loop: not loop.polynomial):
+    closures, open_loops = list[Closure](), list[tuple[LoopElement, str]]()
+    for loop in sorted(subtree.robot.loops, key=lambda loop: not loop.polynomial):
         try:
-            ends = _ends(part, model, loop)
+            ends = _cut_frames(subtree, model, loop)
             if ends is not None:
-                shared = _shared(part, model, loop)
-                made = _closure(model, loop, ends, closures, shared)
-                _check_mobility(model, [*closures, made])
-                closures.append(made)
+                shared = _joints_of_other_loops(subtree, model, loop)
+                closure = _closure(model, loop, ends, closures, shared)
+                _check_mobility(model, [*closures, closure])
+                closures.append(closure)
         except LoopError as error:
             if not loop.optional:
-                raise _error(part.robot, loop, str(error)) from None
-            left.append((loop, str(error)))
-    return closures, left
+                raise _error(subtree.robot, loop, str(error)) from None
+            open_loops.append((loop, str(error)))
+    return closures, open_loops
 
 
 def _check_mobility(model: RigidBodyModel, closures: Sequence[Closure]) -> None:
@@ -86,31 +86,35 @@ def _check_mobility(model: RigidBodyModel, closures: Sequence[Closure]) -> None:
 def _error(robot: RobotDescription, loop: LoopElement, message: str) -> SymgenError:
     if not loop.line:
         return OptionError(f"{loop.label}: {message}")
-    return RobotError(_place(robot, loop), loop.label, message)
+    return RobotError(_loop_location(robot, loop), loop.label, message)
 
 
-def _place(robot: RobotDescription, loop: LoopElement) -> SourceLocation:
+def _loop_location(robot: RobotDescription, loop: LoopElement) -> SourceLocation:
     """Where a loop is in a file; of an option, the line of the robot."""
     return SourceLocation(loop.file or robot.file, loop.line or robot.line)
 
 
-def _ends(
-    part: RobotSubtree, model: RigidBodyModel, loop: LoopElement
+def _cut_frames(
+    subtree: RobotSubtree, model: RigidBodyModel, loop: LoopElement
 ) -> tuple[tuple[int, int], tuple[Pose, Pose]] | None:
     """The two bodies of a loop and the frame of the cut joint on each; None if the part has neither
     of the links, or joints of a polynomial. Raises LoopError for a link that does not exist or is
     excluded."""
-    kind, elements = ("joint", part.robot.joints) if loop.polynomial else ("link", part.robot.links)
-    places = {link.name: (0, link.pose) for link in model.base}
-    places |= {link.name: (i, link.pose) for i, b in enumerate(model.bodies, 1) for link in b.links}
+    kind, elements = (
+        ("joint", subtree.robot.joints) if loop.polynomial else ("link", subtree.robot.links)
+    )
+    link_poses = {link.name: (0, link.pose) for link in model.base}
+    link_poses |= {
+        link.name: (i, link.pose) for i, b in enumerate(model.bodies, 1) for link in b.links
+    }
     if loop.polynomial:
         single = ((i, b.joint) for i, b in enumerate(model.bodies, 1))
-        places = {j.name: (i, Pose()) for i, j in single if j.type.has_one_coordinate}
+        link_poses = {j.name: (i, Pose()) for i, j in single if j.type.has_one_coordinate}
     known = [element.name for element in elements]
     for name in loop.links:
         if name not in known:
             raise LoopError(f"no {kind} is called '{shown(name)}'; {hint(name, known)}")
-    missing = [name for name in loop.links if name not in places]
+    missing = [name for name in loop.links if name not in link_poses]
     if len(missing) == len(loop.links):
         return None
     if missing and loop.polynomial:
@@ -123,7 +127,7 @@ def _ends(
             f"--root and --tip exclude link '{shown(missing[0])}', so that the loop is open; "
             "choose a part with both links, or remove the loop"
         )
-    (first, pose), (second, other) = (places[name] for name in loop.links)
+    (first, pose), (second, other) = (link_poses[name] for name in loop.links)
     return (first, second), (pose @ loop.frames[0], other @ loop.frames[1])
 
 
@@ -137,10 +141,12 @@ def _closure(
     """The closure of a loop, with its dependent joints and its branch; `shared` joints belong to
     other loops too. Raises LoopError."""
     paths = ([ends[0][0]], list[int]()) if loop.polynomial else paths_of(model, ends[0])
-    taken = {i for closure in before for i in closure.dependent}
-    free = [[i for i in path if i not in taken and model.body(i).follows is None] for path in paths]
+    determined = {i for closure in before for i in closure.dependent}
+    free = [
+        [i for i in path if i not in determined and model.body(i).follows is None] for path in paths
+    ]
     points, rotations = (
-        tuple(getattr(pose, part) for pose in ends[1]) for part in ("position", "rotation")
+        tuple(getattr(pose, field) for pose in ends[1]) for field in ("position", "rotation")
     )
     closure = Closure(
         loop.name,
@@ -175,7 +181,7 @@ def _closure(
     reasons = list[str]()
     for dependent in choices:
         try:
-            (found,) = _assembled(model, [replace(closure, dependent=dependent)], loop.branch)
+            (found,) = _with_branch(model, [replace(closure, dependent=dependent)], loop.branch)
         except LoopError as error:
             reasons.append(str(error))
             continue
@@ -185,18 +191,20 @@ def _closure(
     raise LoopError(reasons[0])
 
 
-def _shared(part: RobotSubtree, model: RigidBodyModel, loop: LoopElement) -> set[int]:
+def _joints_of_other_loops(
+    subtree: RobotSubtree, model: RigidBodyModel, loop: LoopElement
+) -> set[int]:
     """The bodies on the chains of the other loops."""
     shared = set[int]()
-    for other in part.robot.loops:
+    for other in subtree.robot.loops:
         ends = None
         with suppress(LoopError):  # reported with that loop
-            ends = _ends(part, model, other) if other is not loop else None
+            ends = _cut_frames(subtree, model, other) if other is not loop else None
         shared |= {*chain(*paths_of(model, ends[0]))} if ends else set()
     return shared
 
 
-def _assembled(
+def _with_branch(
     model: RigidBodyModel, group: Sequence[Closure], branch: int, k: int = 0
 ) -> list[Closure]:
     """Closures that are solved together, of which one is on a branch, by default on the one on
@@ -259,7 +267,7 @@ def _ordered(
         if len(group) > 1 and not all(closure.newton for closure in group):
             try:
                 for n, closure in enumerate(group):
-                    group = _assembled(model, group, loops[closure.name].branch, n)
+                    group = _with_branch(model, group, loops[closure.name].branch, n)
             except LoopError as error:
                 names = quoted(closure.name for closure in group)
                 message = f"{error} ({names}); name other dependent joints"
@@ -269,16 +277,16 @@ def _ordered(
 
 
 def notices_on_loops(
-    part: RobotSubtree, model: RigidBodyModel, left: OpenLoops
+    subtree: RobotSubtree, model: RigidBodyModel, open_loops: OpenLoops
 ) -> Iterator[Notice]:
     """A warning for each loop that is left open, and a note for each closed one: the joints that it
     determines, from which others, and how many coordinates the robot has."""
-    for loop, reason in left:
+    for loop, reason in open_loops:
         text = f"{loops_left_open((loop.name,), 1)}; {reason}"
         if not loop.newton:
             text += f"; --loop 'name=\"{shown(loop.name)}\", newton=true' needs no closed form"
-        yield Notice(_place(part.robot, loop), "warning", loop.label, text)
-    loops = {loop.name: loop for loop in part.robot.loops}
+        yield Notice(_loop_location(subtree.robot, loop), "warning", loop.label, text)
+    loops = {loop.name: loop for loop in subtree.robot.loops}
     for row in listed_loops(model):
         mobility = f"the robot has {model.dof} independent coordinate{'s' * (model.dof != 1)}"
         what = (
@@ -294,4 +302,4 @@ def notices_on_loops(
                 "Grübler's formula"
             )
         loop = loops[row.closure.name]
-        yield Notice(_place(part.robot, loop), "note", loop.label, f"{what}; {mobility}")
+        yield Notice(_loop_location(subtree.robot, loop), "note", loop.label, f"{what}; {mobility}")

@@ -26,7 +26,7 @@ from symgen.reading.description import EARTH, RobotDescription
 from symgen.reading.plausibility import FULL_TURN
 from symgen.reading.rotations import rotation_from_rpy
 from symgen.reading.toml_reader import Table
-from symgen.reading.validation import ZEROS, NumbersOrSymbols, as_list, as_number
+from symgen.reading.validation import ZEROS, Values, as_list, as_number
 from symgen.text import cited, quoted, shown
 
 CONVENTIONS: Final = ("standard", "modified")
@@ -62,8 +62,8 @@ class DH:
     type: str = "revolute"
     name: str = ""
     mass: Any = 0.0
-    center_of_mass: NumbersOrSymbols = ZEROS
-    inertia: NumbersOrSymbols | None = None
+    center_of_mass: Values = ZEROS
+    inertia: Values | None = None
     lower: float | None = None
     upper: float | None = None
     velocity: float | None = None
@@ -77,7 +77,7 @@ class DH:
     armature: float | None = None
 
 
-OF_JOINTS: Final = (
+JOINT_FIELDS_OF_ROW: Final = (
     *("lower", "upper", "velocity", "effort", "damping", "friction"),
     *("stiffness", "reference", "ratio", "rotor_inertia", "armature"),
 )
@@ -90,7 +90,7 @@ def dh_builder(
     rows: Sequence["DH | Mapping[str, Any]"],
     convention: str,
     name: str = "robot",
-    gravity: NumbersOrSymbols = EARTH,
+    gravity: Values = EARTH,
 ) -> Builder:
     """A robot from a table of Denavit and Hartenberg's parameters, a row for each joint.
 
@@ -104,13 +104,13 @@ def dh_builder(
     builder = Builder(name, gravity).link("base")
     table = [_row(k, row) for k, row in enumerate(as_list("rows", rows), 1)]
     if not table:
-        raise OptionError(f"rows is empty; {EMPTY}")
+        raise OptionError(f"rows is empty; {EMPTY_ADVICE}")
     for k, row in enumerate(table, 1):
         _add(builder, convention, k, row)
     return builder
 
 
-EMPTY: Final = "a table of Denavit-Hartenberg parameters has one row per joint"
+EMPTY_ADVICE: Final = "a table of Denavit-Hartenberg parameters has one row per joint"
 
 
 def _add(builder: Builder, convention: str, k: int, row: DH) -> None:
@@ -134,7 +134,7 @@ def _add(builder: Builder, convention: str, k: int, row: DH) -> None:
         child,
         pose.position,
         rotation=None if pose.rotation == IDENTITY else pose.rotation,
-        **{name: getattr(row, name) for name in OF_JOINTS},
+        **{name: getattr(row, name) for name in JOINT_FIELDS_OF_ROW},
     )
     if convention == "standard":
         builder.joint(f"link{k}.fixed", "fixed", child, f"link{k}", (a, 0, 0), (alpha, 0, 0))
@@ -158,7 +158,7 @@ def _row(k: int, row: "DH | Mapping[str, Any]") -> DH:
 
 def _angle(k: int, name: str, x: Any) -> float:
     """A number, from SymPy's pi/2 and from a text such as ``-pi/2`` too. Raises OptionError."""
-    value = _of_words(x) if isinstance(x, str) else x
+    value = _angle_of_text(x) if isinstance(x, str) else x
     try:
         angle = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -201,7 +201,7 @@ def read(path: str | os.PathLike[str]) -> RobotDescription:
     table.check_keys(("name", CONVENTION, "gravity", ROWS))
     rows = table.rows(ROWS)
     if not rows:
-        raise table.error(ROWS, f"{EMPTY}: [[{ROWS}]]")
+        raise table.error(ROWS, f"{EMPTY_ADVICE}: [[{ROWS}]]")
     convention = table.data.get(CONVENTION)
     if convention not in CONVENTIONS:
         raise table.error(CONVENTION, f"has no convention; give {' or '.join(CONVENTIONS)}")
@@ -212,7 +212,7 @@ def read(path: str | os.PathLike[str]) -> RobotDescription:
     builder.link("base")
     for k, row in enumerate(rows, 1):
         try:
-            _add(builder.at_location(row.place()), convention, k, _row(k, _of_toml(row)))
+            _add(builder.at_location(row.place()), convention, k, _row(k, _row_of_toml(row)))
         except OptionError as error:
             raise row.error(None, str(error).removeprefix("error: ")) from None
     return replace(builder.description(), sha256=hashlib.sha256(data).hexdigest())
@@ -223,7 +223,7 @@ ANGLES: Final = ("alpha", "theta")
 LISTS: Final = ("center_of_mass", "inertia")
 
 
-def _of_toml(row: Table) -> dict[str, Any]:
+def _row_of_toml(row: Table) -> dict[str, Any]:
     """The fields of a row. Raises RobotError."""
     row.check_keys(KEYS)
     fields = {key: x for key, x in row.data.items() if key in (*TEXTS, *LISTS)}
@@ -236,7 +236,7 @@ _FRACTION: Final = re.compile(r"([+-]?)(?:(\d+)\*)?pi(?:/(\d+))?")
 """A multiple of pi: ``-pi/2``, ``3*pi/4``."""
 
 
-def _of_words(text: str) -> float:
+def _angle_of_text(text: str) -> float:
     """The angle (rad) that a text says as a multiple of pi, or 0; NaN for any other text."""
     plain = "".join(text.split()).lower()
     match = _FRACTION.fullmatch(plain)

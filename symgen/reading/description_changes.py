@@ -30,31 +30,31 @@ def rerooted(robot: RobotDescription, link: str) -> RobotDescription:
 
     Raises OptionError for an unknown link, and for a joint with several coordinates between it and
     the root."""
-    links = [each.name for each in robot.links]
+    links = [element.name for element in robot.links]
     if link not in links:
         raise OptionError(f"--reroot '{shown(link)}': no link has this name; {hint(link, links)}")
     path = path_to_root(robot, link)
     if not path:
         return robot
     poses = {joint.name: pose_at_zero(robot, joint) for joint in path}
-    turned = Pose(robot.tilt(path[-1].parent))
+    rotation = Pose(robot.tilt(path[-1].parent))
     for joint in reversed(path):
-        turned = turned @ Pose(poses[joint.name].rotation)
-    taken = {*links, *(joint.name for joint in robot.joints)}
+        rotation = rotation @ Pose(poses[joint.name].rotation)
+    used_names = {*links, *(joint.name for joint in robot.joints)}
     joints, added = list[JointElement](), list[LinkElement]()
     for joint in robot.joints:
         if joint.name not in poses:
             joints.append(joint)
             continue
-        name = _free(f"{joint.parent}_at_{joint.name}", taken)
+        name = _unused_name(f"{joint.parent}_at_{joint.name}", used_names)
         reversed_joints = _reversed(joint, poses[joint.name].inverse, name)
         joints += reversed_joints
-        added += [LinkElement(each.child, joint.line) for each in reversed_joints[:-1]]
+        added += [LinkElement(element.child, joint.line) for element in reversed_joints[:-1]]
     return replace(
         robot,
         links=(*robot.links, *added),
         joints=tuple(joints),
-        tilts=(*robot.tilts, (link, turned.rotation)),
+        tilts=(*robot.tilts, (link, rotation.rotation)),
     )
 
 
@@ -85,28 +85,33 @@ def check_rotors(model: RigidBodyModel, reversed_joints: set[str]) -> None:
             )
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _unused_name(name: str, used_names: set[str]) -> str:
     """A name that begins with `name` and that no link and no joint has, also with ``_fixed``."""
-    while {name, f"{name}_fixed"} & taken:
+    while {name, f"{name}_fixed"} & used_names:
         name += "_"
-    taken |= {name, f"{name}_fixed"}
+    used_names |= {name, f"{name}_fixed"}
     return name
 
 
-def _reversed(joint: JointElement, back: Pose, name: str) -> list[JointElement]:
-    """The joints from the child to the parent of a joint, `back` being the pose of the parent in
-    the frame of the joint at 0. A moving joint needs a link at its own frame, called `name`, unless
-    that is the frame of the parent."""
+def _reversed(joint: JointElement, child_to_parent: Pose, name: str) -> list[JointElement]:
+    """The joints from the child to the parent of a joint, `child_to_parent` being the pose of the
+    parent in the frame of the joint at 0. A moving joint needs a link at its own frame, called
+    `name`, unless that is the frame of the parent."""
     line = joint.origin.line
     if joint.kind not in JOINTS:
-        origin = origin_from_pose(back, line)
+        origin = origin_from_pose(child_to_parent, line)
         return [replace(joint, parent=joint.child, child=joint.parent, origin=origin)]
     x, y, z = (-a + 0.0 for a in joint.axis)
     at_child = replace(joint, parent=joint.child, origin=Origin(line), axis=(x, y, z))
-    if back == Pose():
+    if child_to_parent == Pose():
         return [replace(at_child, child=joint.parent)]
     fixed = JointElement(
-        f"{name}_fixed", joint.line, "fixed", name, joint.parent, origin_from_pose(back, line)
+        f"{name}_fixed",
+        joint.line,
+        "fixed",
+        name,
+        joint.parent,
+        origin_from_pose(child_to_parent, line),
     )
     return [replace(at_child, child=name), fixed]
 
@@ -116,7 +121,7 @@ def _reversed(joint: JointElement, back: Pose, name: str) -> list[JointElement]:
 NEAREST: Final = "nearest"
 EIGENVALUE_ROUNDING: Final = 1e-9
 """An eigenvalue this small next to the sum of all is rounding in the file."""
-SWEEPS: Final = 30
+MAX_JACOBI_SWEEPS: Final = 30
 
 Rows = list[list[float]]
 
@@ -126,18 +131,22 @@ def repair_inertias(robot: RobotDescription, kind: str | None) -> RobotDescripti
     `kind` is None."""
     if kind != NEAREST:
         return robot
-    new = {link.name: possible for link in robot.links if (possible := _possible(link)) is not None}
+    new = {
+        link.name: possible
+        for link in robot.links
+        if (possible := _nearest_possible(link)) is not None
+    }
     links = tuple(replace(link, inertial=new.get(link.name, link.inertial)) for link in robot.links)
     notes = tuple(_note(robot, link, new[link.name]) for link in robot.links if link.name in new)
     return replace(robot, links=links, notices=(*robot.notices, *notes))
 
 
-def _possible(link: LinkElement) -> Inertial | None:
+def _nearest_possible(link: LinkElement) -> Inertial | None:
     """The inertia of a link, where it has to change."""
     inertial = link.inertial
     if inertial is None or not any(inertial.tensor):
         return None
-    values, vectors = eigen(_seconds(inertial.tensor))
+    values, vectors = eigen(_second_moments(inertial.tensor))
     if min(values) >= -EIGENVALUE_ROUNDING * abs(sum(values)):
         return None
     moments = [max(value, 0.0) for value in values]
@@ -153,7 +162,7 @@ def _possible(link: LinkElement) -> Inertial | None:
     return replace(inertial, tensor=tensor, trouble="")
 
 
-def _seconds(tensor: tuple[float, ...]) -> Rows:
+def _second_moments(tensor: tuple[float, ...]) -> Rows:
     xx, xy, xz, yy, yz, zz = map(float, tensor)
     half = (xx + yy + zz) / 2
     return [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
@@ -161,7 +170,7 @@ def _seconds(tensor: tuple[float, ...]) -> Rows:
 
 def _note(robot: RobotDescription, link: LinkElement, repaired: Inertial) -> Notice:
     old = link.inertial.tensor if link.inertial else repaired.tensor
-    eigenvalues = (eigen(_seconds(tensor))[0] for tensor in (old, repaired.tensor))
+    eigenvalues = (eigen(_second_moments(tensor))[0] for tensor in (old, repaired.tensor))
     moments = ([sum(s) - x for x in sorted(s, reverse=True)] for s in eigenvalues)
     before, after = (f"({', '.join(f'{x:.4g}' for x in row)})" for row in moments)
     message = (
@@ -176,20 +185,20 @@ def eigen(rows: Rows) -> tuple[list[float], Rows]:
     rotations in plain floats, so that they are the same on every machine."""
     a = [list(row) for row in rows]
     v: Rows = [[float(i == j) for j in range(3)] for i in range(3)]
-    for _ in range(SWEEPS):
-        if not any(a[p][q] for p, q in _pairs()):
+    for _ in range(MAX_JACOBI_SWEEPS):
+        if not any(a[p][q] for p, q in _off_diagonal()):
             break
-        for p, q in _pairs():
+        for p, q in _off_diagonal():
             if a[p][q]:
-                _rotate(a, v, p, q)
+                _jacobi_rotation(a, v, p, q)
     return [a[i][i] for i in range(3)], v
 
 
-def _pairs() -> Iterator[tuple[int, int]]:
+def _off_diagonal() -> Iterator[tuple[int, int]]:
     return ((p, q) for p in range(3) for q in range(p + 1, 3))
 
 
-def _rotate(a: Rows, v: Rows, p: int, q: int) -> None:
+def _jacobi_rotation(a: Rows, v: Rows, p: int, q: int) -> None:
     """Make a[p][q] zero by a turn in the plane of p and q (Golub & Van Loan, section 8.5)."""
     tau = (a[q][q] - a[p][p]) / (2 * a[p][q])
     far = math.inf if math.isinf(tau) else abs(tau) + math.sqrt(1 + tau * tau)

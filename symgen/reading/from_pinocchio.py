@@ -38,7 +38,7 @@ def _triple(numbers: Any) -> Triple:
     return x, y, z
 
 
-def _named(joint: Any, name: str) -> Triple:
+def _axis_of_name(joint: Any, name: str) -> Triple:
     """The axis in the name of a type."""
     return IDENTITY["XYZ".index(name[-1])]
 
@@ -56,11 +56,11 @@ def _pitch(joint: Any) -> dict[str, Any]:
     return {"pitch": 2 * math.pi * float(joint.pitch)}
 
 
-KINDS: Final[dict[str, PinocchioJoint]] = {
-    r"R[XYZ]": PinocchioJoint("revolute", _named),
-    r"RUB[XYZ]": PinocchioJoint("continuous", _named),
-    r"P[XYZ]": PinocchioJoint("prismatic", _named),
-    r"H[XYZ]": PinocchioJoint("screw", _named, _pitch),
+JOINT_TYPES_BY_NAME: Final[dict[str, PinocchioJoint]] = {
+    r"R[XYZ]": PinocchioJoint("revolute", _axis_of_name),
+    r"RUB[XYZ]": PinocchioJoint("continuous", _axis_of_name),
+    r"P[XYZ]": PinocchioJoint("prismatic", _axis_of_name),
+    r"H[XYZ]": PinocchioJoint("screw", _axis_of_name, _pitch),
     r"RevoluteUnaligned": PinocchioJoint("revolute", _free_axis),
     r"RevoluteUnboundedUnaligned": PinocchioJoint("continuous", _free_axis),
     r"PrismaticUnaligned": PinocchioJoint("prismatic", _free_axis),
@@ -80,7 +80,7 @@ KINDS: Final[dict[str, PinocchioJoint]] = {
 an unbounded joint is a cosine and a sine, ours the angle."""
 
 
-def description(model: Any, constraints: Iterable[Any] = ()) -> RobotDescription:
+def robot_of_pinocchio(model: Any, constraints: Iterable[Any] = ()) -> RobotDescription:
     """The robot in a ``pin.Model``, whose loops are closed by ``pin.RigidConstraintModel``. Raises
     RobotError for a joint type that has no word here, OptionError for numbers that no robot has and
     for a gravity that turns; TypeError for another object of that package."""
@@ -93,13 +93,13 @@ def description(model: Any, constraints: Iterable[Any] = ()) -> RobotDescription
             "model.gravity.angular to 0"
         )
     try:
-        return _closed(_built(model), model, constraints).description()
+        return _with_loops(_builder_of(model), model, constraints).description()
     except OptionError as error:
         text = str(error).removeprefix("error: ")
         raise OptionError(text if text.startswith(FILE) else f"{FILE}: {text}") from None
 
 
-def _built(model: Any) -> Builder:
+def _builder_of(model: Any) -> Builder:
     """A builder of the robot; lines are the indices of joints and frames, counted from 1."""
     name, links = str(model.name) or "robot", _links(model)
     builder = Builder(name, [float(x) for x in model.gravity.linear])
@@ -107,8 +107,8 @@ def _built(model: Any) -> Builder:
         inertia = model.inertias[i]
         rows = inertia.inertia
         tensor = [float(rows[j, k]) + 0.0 for j in range(3) for k in range(j, 3)]
-        mass, lever = float(inertia.mass), _triple(inertia.lever)
-        place = lever if mass or any(tensor) else (0.0, 0.0, 0.0)
+        mass, center = float(inertia.mass), _triple(inertia.lever)
+        place = center if mass or any(tensor) else (0.0, 0.0, 0.0)
         builder.at_location(SourceLocation(FILE, i + 1)).link(link, mass, place, tensor)
     for i in range(1, model.njoints):
         _joint(builder.at_location(SourceLocation(FILE, i + 1)), model, i, links)
@@ -126,7 +126,7 @@ CUT_JOINTS: Final = {"CONTACT_3D": "ball", "CONTACT_6D": "fixed"}
 """The cut joint by the type of a constraint."""
 
 
-def _closed(builder: Builder, model: Any, constraints: Iterable[Any]) -> Builder:
+def _with_loops(builder: Builder, model: Any, constraints: Iterable[Any]) -> Builder:
     """The builder with a loop for each constraint between two joints."""
     links = _links(model)
     for k, constraint in enumerate(constraints):
@@ -215,7 +215,7 @@ def _kind(model: Any, i: int) -> tuple[str, Triple, dict[str, Any]]:
     """The word, the axis and the constants of joint `i`. Raises RobotError."""
     joint = model.joints[i]
     short = str(joint.shortname()).removeprefix("JointModel")
-    for pattern, kind in KINDS.items():
+    for pattern, kind in JOINT_TYPES_BY_NAME.items():
         if re.fullmatch(pattern, short):
             inner = joint.extract() if hasattr(joint, "extract") else joint
             return kind.word, kind.axis(inner, short), kind.constants(inner)
@@ -245,12 +245,12 @@ def _check_planar(name: str, kind: str, passive: Mapping[str, PerCoordinate]) ->
         )
 
 
-def _check_armature(name: str, kind: str, felt: Sequence[float]) -> None:
+def _check_armature(name: str, kind: str, armature: Sequence[float]) -> None:
     """Refuses armature of velocities along the axes of the body that no inertia has: Pinocchio adds
     it to the mass matrix without the Coriolis forces that belong to it. Raises OptionError."""
-    slides = {"floating": 3, "planar": 2}.get(kind, 0)
-    turns = set(felt[slides:]) if kind in ("ball", "floating") else {0.0}
-    if any(felt[:slides]) or len(turns) > 1:
+    translations = {"floating": 3, "planar": 2}.get(kind, 0)
+    rotations = set(armature[translations:]) if kind in ("ball", "floating") else {0.0}
+    if any(armature[:translations]) or len(rotations) > 1:
         raise OptionError(
             f"pin.Model: armature of the {kind} joint '{shown(name)}' differs between its "
             "coordinates, and Pinocchio ignores the resulting Coriolis forces; set the "

@@ -48,10 +48,12 @@ def resolve_couplings(
     Raises RobotError for a joint that does not depend on independent coordinates."""
     known = {name: LinearFunction.identity(name) for name in motors}
     known |= {name: LinearFunction((), value) for name, value in locked.items()}
-    coupling = _Coupling(robot, {joint.name: joint for joint in moving}, known)
+    coupling = _CouplingResolver(robot, {joint.name: joint for joint in moving}, known)
     followers = [(joint, joint.mimics) for joint in moving if joint.mimics is not None]
     return {
-        joint.name: coupling.resolved(joint) if any(by for _, by in mimic.terms) else mimic.law
+        joint.name: coupling.resolved(joint)
+        if any(factor for _, factor in mimic.terms)
+        else mimic.law
         for joint, mimic in followers
     }
 
@@ -60,28 +62,28 @@ def locked_by_leaders(robot: RobotDescription, locked: Mapping[str, float]) -> d
     """The values of the `locked` joints, of the joints whose leaders are all locked, and of those
     that do not move because all their factors are 0."""
     values, mimics = dict(locked), {j.name: j.mimics for j in robot.joints if j.mimics is not None}
-    missing = {
-        name: {leader for leader, by in mimic.terms if by}
+    unlocked_leaders = {
+        name: {leader for leader, factor in mimic.terms if factor}
         for name, mimic in mimics.items()
         if name not in locked
     }
     followers: dict[str, list[str]] = {}
-    for name, leaders in missing.items():
+    for name, leaders in unlocked_leaders.items():
         for leader in leaders:
             followers.setdefault(leader, []).append(name)
-    ready = [*locked, *(name for name, leaders in missing.items() if not leaders)]
+    ready = [*locked, *(name for name, leaders in unlocked_leaders.items() if not leaders)]
     for name in ready:
         if name not in values:
             values[name] = mimics[name].law.value(values)
         for follower in followers.get(name, ()):
-            missing[follower].discard(name)
-            if not missing[follower]:
+            unlocked_leaders[follower].discard(name)
+            if not unlocked_leaders[follower]:
                 ready.append(follower)
     return values
 
 
 @dataclass(frozen=True)
-class _Coupling:
+class _CouplingResolver:
     """The couplings of the `moving` joints. `known` are the coordinates that are resolved already.
 
     The search does not recurse, because chains can be longer than Python's stack."""
@@ -97,7 +99,7 @@ class _Coupling:
             name = next(reversed(path))
             leader = next(path[name], None)
             if leader is None:
-                self.known[name] = self._composed(joint, self.moving[name])
+                self.known[name] = self._composed_law(joint, self.moving[name])
                 path.pop(name)
             elif leader in path:
                 raise self.robot.error_at(
@@ -106,31 +108,31 @@ class _Coupling:
                 )
             elif leader not in self.known:
                 if leader not in self.moving:
-                    raise self._excluded(joint, leader)
+                    raise self._excluded_leader_error(joint, leader)
                 path[leader] = iter(self._leaders(self.moving[leader]))
-        return self._checked(joint, self.known[joint.name])
+        return self._checked_law(joint, self.known[joint.name])
 
     def _leaders(self, joint: JointElement) -> tuple[str, ...]:
         return () if joint.mimics is None else tuple(name for name, _ in joint.mimics.terms)
 
-    def _composed(self, joint: JointElement, element: JointElement) -> LinearFunction:
+    def _composed_law(self, joint: JointElement, element: JointElement) -> LinearFunction:
         """The coordinate of `element`, whose leaders are known. Errors are reported for `joint`."""
         if element.mimics is None:
             return LinearFunction.identity(element.name)
         for leader in self._leaders(element):
             pair = (self.moving[name] for name in (leader, element.name) if name in self.moving)
-            wide = next((other for other in pair if has_several_coordinates(other.kind)), None)
-            if wide is not None:
+            several = next((other for other in pair if has_several_coordinates(other.kind)), None)
+            if several is not None:
                 raise self.robot.error_at(
                     joint,
-                    f"mimics joint '{shown(leader)}', but the {wide.kind} joint "
-                    f"'{shown(wide.name)}' has several coordinates; only joints with one "
+                    f"mimics joint '{shown(leader)}', but the {several.kind} joint "
+                    f"'{shown(several.name)}' has several coordinates; only joints with one "
                     "coordinate can mimic or be mimicked",
                 )
         return element.mimics.law.compose(self.known)
 
-    def _checked(self, joint: JointElement, law: LinearFunction) -> LinearFunction:
-        numbers = (*(by for _, by in law.terms), law.offset)
+    def _checked_law(self, joint: JointElement, law: LinearFunction) -> LinearFunction:
+        numbers = (*(factor for _, factor in law.terms), law.offset)
         if not all(abs(x) <= MAX_COEFFICIENT for x in numbers):
             (name, factor), *_ = law.terms or (("none", 0.0),)
             raise self.robot.error_at(
@@ -146,7 +148,7 @@ class _Coupling:
             )
         return law
 
-    def _excluded(self, joint: JointElement, leader: str) -> RobotError:
+    def _excluded_leader_error(self, joint: JointElement, leader: str) -> RobotError:
         advice = f"; lock it with --lock '{shown(joint.name)}=0', or correct what it mimics"
         known = next((other for other in self.robot.joints if other.name == leader), None)
         reason = "which --root and --tip exclude"
@@ -159,7 +161,7 @@ class _Coupling:
 
 # -- the option --couple ---------------------------------------------------------------------------
 
-GIVE: Final = (
+COUPLE_SYNTAX: Final = (
     "give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET], as in elbow=crank:1,shoulder:-1,0.2"
 )
 
@@ -180,14 +182,14 @@ def with_couplings(robot: RobotDescription, couple: Sequence[tuple[str, str]]) -
                 f"{flag}: joint '{shown(name)}' is fixed and cannot follow another joint; "
                 "remove the option"
             )
-        mimics[name] = _parsed(flag, joints[name].line, text, joints)
+        mimics[name] = _parsed_law(flag, joints[name].line, text, joints)
     return replace(robot, joints=with_mimics(robot.joints, mimics)) if mimics else robot
 
 
-def _parsed(flag: str, line: int, text: str, joints: Collection[str]) -> Mimic:
+def _parsed_law(flag: str, line: int, text: str, joints: Collection[str]) -> Mimic:
     factors, offsets = dict[str, float](), list[float]()
-    for piece in text.split(","):
-        leader, colon, number = piece.rpartition(":")
+    for term in text.split(","):
+        leader, colon, number = term.rpartition(":")
         if colon:
             _check_joint(flag, leader, joints)
         if leader in factors:
@@ -196,13 +198,13 @@ def _parsed(flag: str, line: int, text: str, joints: Collection[str]) -> Mimic:
             value = finite(number)
         except ValueError:
             wrong = f"'{shown(number, 60)}' is not a finite number"
-            raise OptionError(f"{flag}: {wrong}; {GIVE}") from None
+            raise OptionError(f"{flag}: {wrong}; {COUPLE_SYNTAX}") from None
         if colon:
             factors[leader] = value
         else:
             offsets.append(value)
     if not factors or len(offsets) > 1:
-        raise OptionError(f"{flag}: {GIVE}")
+        raise OptionError(f"{flag}: {COUPLE_SYNTAX}")
     return Mimic.of(line, LinearFunction(tuple(factors.items()), sum_in_order(offsets, 0.0)))
 
 
@@ -218,7 +220,7 @@ LOOP_KEYS: Final = (
     *("joint", "rpy_first", "rpy_second", "length", "newton", "polynomial"),
 )
 """The keys of a loop, which are the arguments of `symgen.Builder.close`."""
-UNUSED: Final = {
+KEYS_WITHOUT_EFFECT: Final = {
     **dict.fromkeys(("ball", "distance"), LOOP_KEYS[8:10]),
     "polynomial": (*LOOP_KEYS[3:5], *LOOP_KEYS[8:10], "newton"),
 }
@@ -232,8 +234,8 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
         raise OptionError(f"{label}: branch is {shown(repr(branch), 40)}; give 1, -1, 2 or -2")
     keys = (*LOOP_KEYS[3:5], *LOOP_KEYS[8:10])
     vectors = {key: as_vector3(f"{label}: {key}", entries.get(key, ZEROS)) for key in keys}
-    listed = [dependent] if isinstance(dependent, str) else dependent
-    names = tuple(map(str, as_list(f"{label}: dependent", listed)))
+    values = [dependent] if isinstance(dependent, str) else dependent
+    names = tuple(map(str, as_list(f"{label}: dependent", values)))
     joint, length, newton = (
         entries.get(key, default)
         for key, default in (("joint", "ball"), ("length", 0.0), ("newton", False))
@@ -243,20 +245,22 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
             f"{label}: joint is {shown(repr(joint), 40)}; give one of {', '.join(CUT_JOINTS)}"
         )
     given = [key for key, value in vectors.items() if any(value)] + ["newton"] * (newton is True)
-    unused = [key for key in given if key in UNUSED.get(joint, ())]
-    if unused:
-        raise OptionError(f'{label}: {unused[0]} has no effect for joint = "{joint}"; remove it')
+    without_effect = [key for key in given if key in KEYS_WITHOUT_EFFECT.get(joint, ())]
+    if without_effect:
+        raise OptionError(
+            f'{label}: {without_effect[0]} has no effect for joint = "{joint}"; remove it'
+        )
     if not isinstance(newton, bool):
         raise OptionError(f"{label}: newton is {shown(repr(newton), 40)}; give true or false")
-    size = as_number(f"{label}: length", length)
-    if joint == "distance" and not size > 0:
+    distance = as_number(f"{label}: length", length)
+    if joint == "distance" and not distance > 0:
         raise OptionError(f"{label}: needs length, the constant distance; give length = ... in m")
-    if joint != "distance" and size:
+    if joint != "distance" and distance:
         raise OptionError(
             f'{label}: length is that of joint = "distance", not of {joint}; remove it'
         )
-    listed = as_list(f"{label}: polynomial", entries.get("polynomial", ()))
-    coefficients = tuple(as_number(f"{label}: polynomial", a) for a in listed)
+    values = as_list(f"{label}: polynomial", entries.get("polynomial", ()))
+    coefficients = tuple(as_number(f"{label}: polynomial", a) for a in values)
     if joint == "polynomial" and entries["first"] == entries["second"]:
         raise OptionError(f"{label}: first and second are the same joint; name two joints")
     if (joint == "polynomial") != any(coefficients[1:]):
@@ -264,16 +268,16 @@ def loop_of(label: str, line: int, name: str, entries: dict[str, Any]) -> LoopEl
             f'{label}: joint = "polynomial" and polynomial = [...], the coefficients from the '
             "constant one to that of the highest power, belong together; give both or none"
         )
-    first, second, turn, other = vectors.values()
+    first, second, rpy_first, rpy_second = vectors.values()
     return LoopElement.between(
         name,
         line,
         (str(entries["first"]), str(entries["second"])),
-        (Pose(rotation_from_rpy(turn), first), Pose(rotation_from_rpy(other), second)),
+        (Pose(rotation_from_rpy(rpy_first), first), Pose(rotation_from_rpy(rpy_second), second)),
         dependent=names,
         branch=branch or 0,
         joint=joint,
-        length=size,
+        length=distance,
         newton=newton,
         polynomial=coefficients,
     )
@@ -289,8 +293,8 @@ def with_loop_options(
     given = set[str]()
     for text in loops:
         entries = table_of(text)
-        changed = found.get(str(entries.get("name"))) if CHANGES.issuperset(entries) else None
-        loop = _of_option(entries) if changed is None else _changed(changed, entries)
+        changed = found.get(str(entries.get("name"))) if CHANGE_KEYS.issuperset(entries) else None
+        loop = _loop_of_option(entries) if changed is None else _with_changes(changed, entries)
         if loop.name in given:
             raise OptionError(f"{loop.label}: given twice; keep one of them")
         given.add(loop.name)
@@ -298,11 +302,11 @@ def with_loop_options(
     return replace(robot, loops=with_independent(found.values(), independent))
 
 
-CHANGES: Final = frozenset({"name", "dependent", "branch", "newton"})
+CHANGE_KEYS: Final = frozenset({"name", "dependent", "branch", "newton"})
 """The keys of an option that changes a loop of a file."""
 
 
-def _changed(loop: LoopElement, entries: dict[str, Any]) -> LoopElement:
+def _with_changes(loop: LoopElement, entries: dict[str, Any]) -> LoopElement:
     """A loop of the file with its dependent joints, its branch and its method by an option."""
     ends: dict[str, Any] = {"first": loop.links[0], "second": loop.links[1]}
     if loop.polynomial:
@@ -324,7 +328,7 @@ def with_independent(
     return tuple(replace(x, independent=(*x.independent, *names)) for x in loops)
 
 
-def _of_option(entries: dict[str, Any]) -> LoopElement:
+def _loop_of_option(entries: dict[str, Any]) -> LoopElement:
     name = shown(str(entries.get("name", "")))
     label = f"--loop '{name}'" if name else "--loop"
     for key in (key for key in entries if key not in LOOP_KEYS):
@@ -346,13 +350,13 @@ def check_independent(model: RigidBodyModel, names: Sequence[str]) -> None:
         for closure in model.closures
     }
     for name in names:
-        own = [closure for closure, joints in loops.items() if name in joints]
+        own_loops = [closure for closure, joints in loops.items() if name in joints]
         flag = f"--independent '{shown(name)}'"
-        if not own:
-            every = dict.fromkeys(joint for joints in loops.values() for joint in joints)
-            advice = f"name joints of {quoted(every)}" if every else "remove the option"
+        if not own_loops:
+            loop_joints = dict.fromkeys(joint for joints in loops.values() for joint in joints)
+            advice = f"name joints of {quoted(loop_joints)}" if loop_joints else "remove the option"
             raise OptionError(f"{flag}: it is no joint of a closed loop; {advice}")
-        for closure in own:
+        for closure in own_loops:
             if name in (model.body(i).joint.name for i in closure.dependent):
                 count, joints = len(closure.dependent), loops[closure]
                 raise OptionError(

@@ -19,35 +19,35 @@ from symgen.reading.xml_reader import XmlNode
 from symgen.text import quoted, shown
 
 
-def notices_on_values(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
+def notices_on_values(subtree: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
     """Notices about the order of coordinates and about implausible masses, limits and units."""
-    yield from _reordered(part)
-    yield from _massless(part, model)
-    yield from _odd_joints(part)
-    yield from _degrees(part)
-    links, robot = part.links, part.robot
+    yield from _coordinate_order_notice(subtree)
+    yield from _massless_notice(subtree, model)
+    yield from _implausible_joints(subtree)
+    yield from _angles_in_degrees(subtree)
+    links, robot = subtree.links, subtree.robot
     for name, remark in odd_units(model):
         line = links[name].line if name in links else robot.line
-        yield robot.notice("warning", remark, line, f"link '{shown(name)}'", summary=UNITS)
-    for link in (links[name] for name in sorted(part.still & set(links))):
+        yield robot.notice("warning", remark, line, f"link '{shown(name)}'", summary=UNITS_SUMMARY)
+    for link in (links[name] for name in sorted(subtree.still & set(links))):
         if link.inertial and link.inertial.trouble:
             trouble = link.inertial.trouble.partition(";")[0]
             message = f"{trouble}; the link does not move, so no result depends on it"
             yield robot.notice("warning", message, link.inertial.line, link.label)
 
 
-UNITS: Final = (
+UNITS_SUMMARY: Final = (
     "{count} links ({elements}) have values that are implausible in kg, m and kg m^2; "
     "add --verbose to list them"
 )
 
 
-def _reordered(part: RobotSubtree) -> Iterator[Notice]:
+def _coordinate_order_notice(subtree: RobotSubtree) -> Iterator[Notice]:
     """A note if the coordinates are not in the order of the file."""
-    ordered = [joint.name for joint in part.moving if joint.mimics is None]
-    pairs = zip(part.file_order_if_changed, ordered, strict=False)
+    ordered = [joint.name for joint in subtree.moving if joint.mimics is None]
+    pairs = zip(subtree.file_order_if_changed, ordered, strict=False)
     for in_file, instead in ((name, other) for name, other in pairs if name != other):
-        yield part.robot.notice(
+        yield subtree.robot.notice(
             "note",
             "coordinates are ordered from the base to the tip: joint "
             f"'{shown(instead)}' is before '{shown(in_file)}', which is earlier in the "
@@ -56,11 +56,11 @@ def _reordered(part: RobotSubtree) -> Iterator[Notice]:
         return
 
 
-def _massless(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
+def _massless_notice(subtree: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
     """A warning if nothing that moves has mass or inertia, which makes every force 0."""
     parameters = [link.parameters for body in model.bodies for link in body.links]
     if not any(any(ten or ()) for ten in parameters) and not any(b.spin for b in model.bodies):
-        yield part.robot.notice(
+        yield subtree.robot.notice(
             "warning",
             "no moving link has mass or inertia, so all joint forces due to gravity and "
             "motion are 0; use a file with <inertial>, or --parameters runtime",
@@ -68,14 +68,16 @@ def _massless(part: RobotSubtree, model: RigidBodyModel) -> Iterator[Notice]:
         )
 
 
-def _odd_joints(part: RobotSubtree) -> Iterator[Notice]:
+def _implausible_joints(subtree: RobotSubtree) -> Iterator[Notice]:
     """Warnings about crossed limits and negative values of joints."""
-    for joint in part.moving:
+    for joint in subtree.moving:
         element = joint.label
         lower, upper = joint.limits.lower, joint.limits.upper
         if lower is not None and upper is not None and lower > upper:
             text = f"lower limit {lower:g} is above the upper limit {upper:g}"
-            yield part.robot.notice("warning", text, joint.line, element, summary=CROSSED)
+            yield subtree.robot.notice(
+                "warning", text, joint.line, element, summary=CROSSED_LIMITS_SUMMARY
+            )
         numbers = {
             "damping": joint.damping,
             "friction": joint.friction,
@@ -85,60 +87,68 @@ def _odd_joints(part: RobotSubtree) -> Iterator[Notice]:
         for name, number in numbers.items():
             if number is not None and is_negative(number):
                 text = f"{name} is negative ({in_words(number)}); used as written"
-                yield part.robot.notice("warning", text, joint.line, element, summary=NEGATIVE)
+                yield subtree.robot.notice(
+                    "warning", text, joint.line, element, summary=NEGATIVE_VALUES_SUMMARY
+                )
 
 
 FULL_TURN: Final = 2 * math.pi * (1 + 1e-6)
 """The largest plausible angle of an origin (rad). No origin of 476 URDF files has a larger one."""
-LIMITS_IN_DEGREES: Final = (20.5, 720.0)
+LIMITS_IN_DEGREES_SUMMARY: Final = (20.5, 720.0)
 """Limits of revolute joints (rad) that are probably in degrees. None of the 4,670 joints of the
 same files has such a limit; larger ones mean that there is none."""
 
 
-def _degrees(part: RobotSubtree) -> Iterator[Notice]:
+def _angles_in_degrees(subtree: RobotSubtree) -> Iterator[Notice]:
     """Warnings about angles that are probably in degrees."""
-    inertials = [(x.label, x.inertial.origin) for x in part.links.values() if x.inertial]
-    for element, origin in (*((x.label, x.origin) for x in part.joints), *inertials):
+    inertials = [(x.label, x.inertial.origin) for x in subtree.links.values() if x.inertial]
+    for element, origin in (*((x.label, x.origin) for x in subtree.joints), *inertials):
         angle = max(origin.rpy, key=abs)
         if abs(angle) > FULL_TURN:
             text = f"rpy has the angle {angle:g} rad, more than a full turn; is it in degrees?"
-            yield part.robot.notice("warning", text, origin.line, element, summary=DEGREES)
+            yield subtree.robot.notice(
+                "warning", text, origin.line, element, summary=DEGREES_SUMMARY
+            )
     least, most = LIMITS_IN_DEGREES
-    for joint in part.moving:
+    for joint in subtree.moving:
         lower, upper = joint.limits.lower or 0.0, joint.limits.upper or 0.0
         if joint.kind == "revolute" and least < max(abs(lower), abs(upper)) <= most:
             text = f"its limits are {lower:g} and {upper:g} rad; are they in degrees?"
-            yield part.robot.notice("warning", text, joint.line, joint.label, summary=DEGREES)
+            yield subtree.robot.notice(
+                "warning", text, joint.line, joint.label, summary=DEGREES_SUMMARY
+            )
 
 
-DEGREES: Final = (
+DEGREES_SUMMARY: Final = (
     "{count} angles ({elements}) are probably in degrees, not in rad; add --verbose to list them"
 )
-CROSSED: Final = "lower limits are above upper limits in {count} joints ({elements})"
-NEGATIVE: Final = (
+CROSSED_LIMITS_SUMMARY: Final = "lower limits are above upper limits in {count} joints ({elements})"
+NEGATIVE_VALUES_SUMMARY: Final = (
     "{count} numbers of damping, friction and limits are negative ({elements}); used as written"
 )
 
 
-def notices_on_selection(part: RobotSubtree, gravity_is_given: bool) -> Iterator[Notice]:
+def notices_on_selection(subtree: RobotSubtree, gravity_is_given: bool) -> Iterator[Notice]:
     """Notices about --root, --tip and --lock: what is excluded, and locked joints."""
-    used = part.links
-    excluded = [link for link in part.robot.links if link.name not in used]
+    used = subtree.links
+    excluded = [link for link in subtree.robot.links if link.name not in used]
     if excluded:
         mass = sum(link.inertial.mass for link in excluded if link.inertial)
         count = f"{len(excluded)} links" if len(excluded) > 1 else "1 link"
-        yield part.robot.notice(
+        yield subtree.robot.notice(
             "note", f"--root and --tip exclude {count} with a total mass of {mass:.6g} kg"
         )
-    turning = () if gravity_is_given else above_root(part)  # their positions rotate gravity
-    effective = {joint.name for joint in (*part.joints, *turning)}
-    for joint in (joint for joint in part.robot.joints if joint.name in part.locked):
-        notice = _on_locked(joint, part.locked[joint.name], joint.name in effective)
+    above = () if gravity_is_given else above_root(subtree)  # their positions rotate gravity
+    effective = {joint.name for joint in (*subtree.joints, *above)}
+    for joint in (joint for joint in subtree.robot.joints if joint.name in subtree.locked):
+        notice = _locked_joint_notice(joint, subtree.locked[joint.name], joint.name in effective)
         if notice is not None:
-            yield part.robot.notice(*notice, joint.line, joint.label)
+            yield subtree.robot.notice(*notice, joint.line, joint.label)
 
 
-def _on_locked(joint: JointElement, value: float, effective: bool) -> tuple[str, str] | None:
+def _locked_joint_notice(
+    joint: JointElement, value: float, effective: bool
+) -> tuple[str, str] | None:
     """The level and the message of a notice about a joint that is locked at a value."""
     lower, upper = (
         math.copysign(math.inf, sign) if end is None else end
@@ -196,19 +206,19 @@ def _too_many(count: int) -> str:
     )
 
 
-def check_size(part: RobotSubtree, model: RigidBodyModel) -> None:
+def check_size(subtree: RobotSubtree, model: RigidBodyModel) -> None:
     """Raises RobotError for numbers whose products need not be finite."""
     large = "has a number that is too large; use m, kg and rad"
     for body in model.bodies:
-        if not _limited(_entries(body.pose)):
-            raise part.robot.error_of_joint(body.joint.name, f"its pose {large}")
+        if not _are_limited(_entries(body.pose)):
+            raise subtree.robot.error_of_joint(body.joint.name, f"its pose {large}")
     for link in (*model.base, *(link for body in model.bodies for link in body.links)):
-        if not _limited((*(link.parameters or ()), *_entries(link.pose))):
-            element = part.links[link.name]
-            raise part.robot.error_at(element, f"its inertia or pose {large}")
+        if not _are_limited((*(link.parameters or ()), *_entries(link.pose))):
+            element = subtree.links[link.name]
+            raise subtree.robot.error_at(element, f"its inertia or pose {large}")
     for _, joint in model.joints:
-        if not _limited(numbers_of(joint)):
-            raise part.robot.error_of_joint(
+        if not _are_limited(numbers_of(joint)):
+            raise subtree.robot.error_of_joint(
                 joint.name,
                 "its friction, spring, actuator, pitch or second axis has a number that "
                 "is too large; use m, N and rad",
@@ -219,12 +229,12 @@ def _entries(pose: Pose) -> tuple[float, ...]:
     return tuple(float(x) for row in (*pose.rotation, pose.position) for x in row)
 
 
-def _limited(numbers: Iterable[float]) -> bool:
+def _are_limited(numbers: Iterable[float]) -> bool:
     """Whether no number is too large, infinite or NaN."""
     return all(abs(x) <= MAX_NUMBER for x in numbers)
 
 
-def check_armatures(part: RobotSubtree, model: RigidBodyModel) -> None:
+def check_armatures(subtree: RobotSubtree, model: RigidBodyModel) -> None:
     """Raises RobotError where a joint with all its axes in the body has an armature that differs
     between axes: Coriolis forces of such an inertia would depend on how it moves with the body."""
     for joint in (joint for _, joint in model.joints if joint.type.in_body_axes):
@@ -232,14 +242,14 @@ def check_armatures(part: RobotSubtree, model: RigidBodyModel) -> None:
         for k, row in enumerate(joint.type.velocities):
             by_unit.setdefault(row.unit, set()).add(constant_of_velocity(joint.armature, k))
         if any(len(numbers) > 1 for numbers in by_unit.values()):
-            raise part.robot.error_of_joint(
+            raise subtree.robot.error_of_joint(
                 joint.name,
                 f"its armature differs between axes; give a {joint.kind} joint one number "
                 "for all axes of rotation and one for all axes of translation",
             )
 
 
-Faults = Iterator[RobotError]
+RobotErrorsOfRule = Iterator[RobotError]
 
 
 def check(robot: RobotDescription) -> RobotDescription:
@@ -254,12 +264,12 @@ def check(robot: RobotDescription) -> RobotDescription:
     return replace(robot, notices=tuple(ordered))
 
 
-def _has_links(robot: RobotDescription) -> Faults:
+def _has_links(robot: RobotDescription) -> RobotErrorsOfRule:
     if not robot.links:
         yield robot.error(robot.line, robot.tag, "has no links; add at least one")
 
 
-def _unique_names(robot: RobotDescription) -> Faults:
+def _unique_names(robot: RobotDescription) -> RobotErrorsOfRule:
     for kind, elements in (("link", robot.links), ("joint", robot.joints), ("loop", robot.loops)):
         first: dict[str, Any] = {}
         for element in elements:
@@ -273,7 +283,7 @@ def _unique_names(robot: RobotDescription) -> Faults:
                 )
 
 
-def _known_links(robot: RobotDescription) -> Faults:
+def _known_links(robot: RobotDescription) -> RobotErrorsOfRule:
     known = {link.name for link in robot.links}
     for joint in robot.joints:
         for end, name in (("parent", joint.parent), ("child", joint.child)):
@@ -284,7 +294,7 @@ def _known_links(robot: RobotDescription) -> Faults:
                 )
 
 
-def _one_parent(robot: RobotDescription) -> Faults:
+def _one_parent(robot: RobotDescription) -> RobotErrorsOfRule:
     above: dict[str, JointElement] = {}
     for joint in robot.joints:
         other = above.setdefault(joint.child, joint)
@@ -297,15 +307,15 @@ def _one_parent(robot: RobotDescription) -> Faults:
             )
 
 
-def _no_cycle(robot: RobotDescription) -> Faults:
+def _no_cycle(robot: RobotDescription) -> RobotErrorsOfRule:
     above = joint_above(robot.joints)
     reached = {
         *robot.roots,
         *(joint.child for root in robot.roots for joint in outward(robot, root)),
     }
-    lost = next((link.name for link in robot.links if link.name not in reached), None)
-    if lost is not None:
-        cycle = _cycle(above, lost)
+    unreached = next((link.name for link in robot.links if link.name not in reached), None)
+    if unreached is not None:
+        cycle = _cycle(above, unreached)
         first = min(cycle, key=lambda joint: joint.line)
         yield robot.error_at(first, _cycle_message(cycle))
 
@@ -327,7 +337,7 @@ def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
     return [visited[name] for name in reversed(names[names.index(link) :])]
 
 
-CHECKS: Final[tuple[Callable[[RobotDescription], Faults], ...]] = (
+CHECKS: Final[tuple[Callable[[RobotDescription], RobotErrorsOfRule], ...]] = (
     _has_links,
     _unique_names,
     _known_links,

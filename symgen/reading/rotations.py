@@ -60,13 +60,13 @@ def rpy_from_rotation(r: Rows) -> Triple:
     yaw = math.atan2(r[1][0], r[0][0])
     if math.hypot(r[1][0], r[0][0]) < ROUNDING:
         yaw = 0.0
-    c, s = _cos_sin(_cleaned(yaw))
+    c, s = _cos_sin(_snapped(yaw))
     roll = math.atan2(s * r[0][2] - c * r[1][2], c * r[1][1] - s * r[0][1])
     pitch = math.atan2(-r[2][0], c * r[0][0] + s * r[1][0])
-    return _cleaned(roll), _cleaned(pitch), _cleaned(yaw)
+    return _snapped(roll), _snapped(pitch), _snapped(yaw)
 
 
-def _cleaned(angle: float) -> float:
+def _snapped(angle: float) -> float:
     """The angle, without what rounding adds to a multiple of pi/2."""
     right = round(angle / (math.pi / 2)) * (math.pi / 2)
     return right + 0.0 if abs(angle - right) <= ROUNDING else angle
@@ -81,7 +81,7 @@ def origin_from_pose(pose: Pose, line: int) -> Origin:
 DEFAULT_SNAP_TOLERANCE = 1e-9
 """The default of --snap-angles (rad)."""
 
-NEAR = 1e-3
+REPORTED_OFFSET = 1e-3
 """Angles this close (rad) to a multiple of pi/2, but not made exact, are reported."""
 
 QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
@@ -129,7 +129,7 @@ class RightAngleSnapper:
         offset = angle - quarters * (math.pi / 2)
         written = abs(offset) <= math.ulp(angle)  # the nearest double: nothing is changed
         exact = self.tolerance > 0 and (written or abs(offset) <= self.tolerance)
-        if abs(offset) <= NEAR and angle and not (exact and written):
+        if abs(offset) <= REPORTED_OFFSET and angle and not (exact and written):
             self.found.append(RightAngle(place, element, where, angle, quarters, offset, exact))
         return QUARTERS[quarters % 4] if exact else (cos(angle), sin(angle))
 
@@ -152,14 +152,14 @@ class RightAngleSnapper:
                 "note",
                 element,
                 _message(where, exact, angles),
-                SNAPS,
+                SNAPS_SUMMARY,
                 not exact or all(abs(angle.offset) <= DEFAULT_SNAP_TOLERANCE for angle in angles),
             )
             for (place, element, where, exact), angles in groups.items()
         )
 
 
-SNAPS = "angles close to multiples of pi/2 were rounded in {count} places ({elements})"
+SNAPS_SUMMARY = "angles close to multiples of pi/2 were rounded in {count} places ({elements})"
 
 
 def _message(where: str, exact: bool, angles: list[RightAngle]) -> str:

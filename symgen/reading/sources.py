@@ -61,8 +61,8 @@ def text_in_memory(source: Any) -> RobotText | None:
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         return RobotText(_encoded(source if isinstance(source, str) else bytes(source)))
     if callable(getattr(source, "read", None)):
-        return _of_open_file(source)
-    write = _by_package(type(source), WRITERS)
+        return _text_of_open_file(source)
+    write = _row_of_package(type(source), XML_WRITERS)
     return None if write is None else RobotText(_encoded(write(source)))
 
 
@@ -73,7 +73,7 @@ def _encoded(content: Document) -> bytes:
     return _ENCODING.sub(r"\1", content.lstrip("\ufeff \t\r\n"), count=1).encode()
 
 
-def _of_open_file(stream: Any) -> RobotText:
+def _text_of_open_file(stream: Any) -> RobotText:
     path = getattr(stream, "name", None)
     data = _encoded(stream.read())
     if not isinstance(path, str):
@@ -86,21 +86,21 @@ def _root(source: Any) -> Any:
     return source.getroot() if hasattr(source, "getroot") else source
 
 
-def _of_lxml(source: Any) -> Document:
+def _xml_of_lxml(source: Any) -> Document:
     from lxml import etree
 
     return bytes(etree.tostring(_root(source), with_tail=False))
 
 
-def _of_element_tree(source: Any) -> Document:
+def _xml_of_element_tree(source: Any) -> Document:
     from xml.etree import ElementTree
 
     return str(ElementTree.tostring(_root(source), encoding="unicode"))
 
 
-WRITERS: Final[dict[str, Callable[[Any], Document]]] = {
-    "lxml": _of_lxml,
-    "xml.etree": _of_element_tree,
+XML_WRITERS: Final[dict[str, Callable[[Any], Document]]] = {
+    "lxml": _xml_of_lxml,
+    "xml.etree": _xml_of_element_tree,
     "xml.dom": lambda source: str(source.toxml()),  # as ``xacro.process_file`` returns it
     "xacrodoc": lambda source: str(source.to_urdf_string()),
 }
@@ -110,7 +110,7 @@ WRITERS: Final[dict[str, Callable[[Any], Document]]] = {
 Row = TypeVar("Row")
 
 
-def _by_package(kind: type, rows: Mapping[str, Row]) -> Row | None:
+def _row_of_package(kind: type, rows: Mapping[str, Row]) -> Row | None:
     """The row for the package of a class or of one that it derives from, None if there is none."""
     modules = [f"{cls.__module__}." for cls in kind.__mro__]
     fitting = (
@@ -121,34 +121,34 @@ def _by_package(kind: type, rows: Mapping[str, Row]) -> Row | None:
     return next(fitting, None)
 
 
-def _imported(module: str, function: str) -> Callable[..., RobotDescription]:
+def _lazy_function(module: str, function: str) -> Callable[..., RobotDescription]:
     """A function of a module that is imported when it is called."""
     return lambda *given: getattr(import_module(module), function)(*given)
 
 
 @runtime_checkable
-class Described(Protocol):
+class HasDescription(Protocol):
     """Whatever can say what robot it is."""
 
     def description(self) -> RobotDescription:
         """The robot as readers give it."""
 
 
-RobotSource: TypeAlias = "str | os.PathLike[str] | RobotDescription | Described | Any"
+RobotSource: TypeAlias = "str | os.PathLike[str] | RobotDescription | HasDescription | Any"
 """A path; the content of a file (text or bytes of XML, an open file, an XML document of another
 library, see `symgen.reading.sources`); a description, a builder, or a model of another library
 (`CONVERTERS`)."""
 
 CONVERTERS: Final[dict[str, Callable[..., RobotDescription]]] = {
-    "pinocchio": _imported("symgen.reading.from_pinocchio", "description"),
-    "yourdfpy": _imported("symgen.reading.urdf", "description"),
-    "mujoco": _imported("symgen.reading.mjcf", "description"),
+    "pinocchio": _lazy_function("symgen.reading.from_pinocchio", "robot_of_pinocchio"),
+    "yourdfpy": _lazy_function("symgen.reading.urdf", "robot_of_yourdfpy"),
+    "mujoco": _lazy_function("symgen.reading.mjcf", "robot_of_mujoco"),
 }
 """The functions that read objects of other libraries, by the package of the object's class."""
-PAIR: Final = ("model", "constraints")
+MODEL_AND_CONSTRAINTS: Final = ("model", "constraints")
 """A model with the constraints that close its loops."""
-PAIRS: Final = {"pinocchio": CONVERTERS["pinocchio"]}
-"""Those of `CONVERTERS` that read a `PAIR`."""
+PAIR_CONVERTERS: Final = {"pinocchio": CONVERTERS["pinocchio"]}
+"""Those of `CONVERTERS` that read a `MODEL_AND_CONSTRAINTS`."""
 
 
 def describe(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) -> RobotDescription:
@@ -160,11 +160,11 @@ def describe(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) ->
         raise OptionError("--xacro-arg: only a file with xacro has arguments; remove the option")
     content = snapshot(source)
     if isinstance(content, RobotText):
-        robot = _of_text(content, options)
+        robot = _robot_of_text(content, options)
     else:
         check_single_model("a robot in Python", options)
-        robot = _of_object(content)
-    return without_packages(robot, options.package_paths)
+        robot = _robot_of_object(content)
+    return with_unused_folders_notice(robot, options.package_paths)
 
 
 def is_path(source: RobotSource) -> "TypeGuard[str | os.PathLike[str]]":
@@ -191,10 +191,14 @@ def name_of(source: RobotSource) -> str:
     if is_path(source):
         return os.fspath(source)
     content = snapshot(source)
-    return content.name if isinstance(content, RobotText) else f"{_of_object(source).name} (Python)"
+    return (
+        content.name
+        if isinstance(content, RobotText)
+        else f"{_robot_of_object(source).name} (Python)"
+    )
 
 
-def _of_text(content: RobotText, options: SourceOptions) -> RobotDescription:
+def _robot_of_text(content: RobotText, options: SourceOptions) -> RobotDescription:
     root = parse_xml(content.data, shown(content.name))
     check_joint_elements(root)
     path = content.folder / Path(content.name).name
@@ -205,14 +209,18 @@ def _of_text(content: RobotText, options: SourceOptions) -> RobotDescription:
     return read_element(root, path, hashlib.sha256(content.data).hexdigest(), options)
 
 
-def _of_object(source: Any) -> RobotDescription:
+def _robot_of_object(source: Any) -> RobotDescription:
     if isinstance(source, RobotDescription):
         return source
-    given = source if isinstance(source, tuple) and len(source) == len(PAIR) else (source,)
-    converter = _by_package(type(given[0]), CONVERTERS if len(given) == 1 else PAIRS)
+    given = (
+        source
+        if isinstance(source, tuple) and len(source) == len(MODEL_AND_CONSTRAINTS)
+        else (source,)
+    )
+    converter = _row_of_package(type(given[0]), CONVERTERS if len(given) == 1 else PAIR_CONVERTERS)
     if converter is not None:
         return converter(*given)
-    if isinstance(source, Described):
+    if isinstance(source, HasDescription):
         return source.description()
     kind = shown(type(source).__qualname__)
     raise TypeError(
@@ -236,12 +244,12 @@ class FileFormat:
 
 
 FORMATS: Final[dict[str, FileFormat]] = {
-    "mujoco": FileFormat(_imported("symgen.reading.mjcf", "described")),
-    "sdf": FileFormat(_imported("symgen.reading.sdf", "described"), has_models=True),
+    "mujoco": FileFormat(_lazy_function("symgen.reading.mjcf", "read_root")),
+    "sdf": FileFormat(_lazy_function("symgen.reading.sdf", "read_root"), has_models=True),
 }
 """The formats by root element; every other file is read as a URDF, whose reader says what is
 missing."""
-URDF: Final = FileFormat(urdf.described)
+URDF: Final = FileFormat(urdf.read_root)
 
 
 def read_element(
@@ -275,8 +283,8 @@ def read(
     robot."""
     if denavit_hartenberg.is_table(path):
         check_single_model(f"'{shown(os.fspath(path))}'", options)
-        not_expanded(path, options)
-        return without_packages(denavit_hartenberg.read(path), options.package_paths)
+        check_not_expanded(path, options)
+        return with_unused_folders_notice(denavit_hartenberg.read(path), options.package_paths)
     if extended_urdf.is_extended(path):
         return extended_urdf.extended(read(extended_urdf.urdf_beside(path), options), path)
     data = file_bytes(path)
@@ -285,7 +293,7 @@ def read(
     expansion = _expansion(path, root, options)
     if expansion is None:
         robot = read_element(root, Path(path), hashlib.sha256(data).hexdigest(), options)
-        return without_packages(robot, options.package_paths)
+        return with_unused_folders_notice(robot, options.package_paths)
     inside = parse_xml(expansion.text, f"{shown(os.fspath(path))} (expanded)")
     inside.source.notices.extend((*root.source.notices, *expansion.notices))
     check_is_robot(path, root, inside)
@@ -299,10 +307,10 @@ def read(
         node = next(xacro_nodes(root), root)  # nobody sees the lines of the expansion
         text = f"the output of xacro is not a robot: {error.element}: {error.message}"
         raise node.with_label(f"<{shown(node.tag)}>").error(text) from None
-    return without_packages(robot, expansion.idle)
+    return with_unused_folders_notice(robot, expansion.idle)
 
 
-def not_expanded(path: str | os.PathLike[str], options: SourceOptions) -> None:
+def check_not_expanded(path: str | os.PathLike[str], options: SourceOptions) -> None:
     """Refuse what only an expansion takes. Raises OptionError."""
     if options.xacro_args:
         raise OptionError(
@@ -311,12 +319,12 @@ def not_expanded(path: str | os.PathLike[str], options: SourceOptions) -> None:
     check_folders_exist(options.package_paths)
 
 
-def without_packages(robot: RobotDescription, idle: Sequence[str]) -> RobotDescription:
+def with_unused_folders_notice(robot: RobotDescription, unused: Sequence[str]) -> RobotDescription:
     """The robot, with a note of folders given by --package-path that nothing came from."""
-    if not idle:
+    if not unused:
         return robot
     text = (
-        f"no file was taken from {quoted(idle)}, because no $(find PACKAGE) refers to a "
+        f"no file was taken from {quoted(unused)}, because no $(find PACKAGE) refers to a "
         "package in it"
     )
     note = Notice(SourceLocation(robot.file, robot.line), "note", "--package-path", text)
@@ -342,7 +350,7 @@ def _expansion(
         if os.fspath(path) == STANDARD_INPUT:
             raise root.error("xacro on standard input is not supported; give the path of the file")
         return expand(path, root, options)
-    not_expanded(path, options)
+    check_not_expanded(path, options)
     return None
 
 

@@ -133,59 +133,62 @@ def subtree_of(
     links = [link.name for link in robot.links]
     if root is None:
         check_one_root(robot)
-    base = robot.roots[0] if root is None else _known("--root", "link", root, links)
+    base = robot.roots[0] if root is None else _known_name("--root", "link", root, links)
     joints = tuple(outward(robot, base))
     if tip is not None:
-        joints = _path(robot, base, _known("--tip", "link", tip, links))
-    locked = locked_by_leaders(robot, _locked(robot, lock))
+        joints = _path_to_tip(robot, base, _known_name("--tip", "link", tip, links))
+    locked = locked_by_leaders(robot, _locked_positions(robot, lock))
     return RobotSubtree(robot, base, joints, locked, joint_order)
 
 
-def with_floating_base(part: RobotSubtree) -> RobotSubtree:
+def with_floating_base(subtree: RobotSubtree) -> RobotSubtree:
     """The part with a floating joint from the world to the root."""
     name = FLOATING_BASE
-    while name in (joint.name for joint in part.robot.joints):
+    while name in (joint.name for joint in subtree.robot.joints):
         name += "_"
     joint = JointElement(
-        name, part.robot.line, "floating", WORLD, part.root, Origin(part.robot.line)
+        name, subtree.robot.line, "floating", WORLD, subtree.root, Origin(subtree.robot.line)
     )
-    robot = replace(part.robot, joints=(joint, *part.robot.joints))
-    return replace(part, robot=robot, root=WORLD, joints=(joint, *part.joints))
+    robot = replace(subtree.robot, joints=(joint, *subtree.robot.joints))
+    return replace(subtree, robot=robot, root=WORLD, joints=(joint, *subtree.joints))
 
 
-def with_kept_joints(part: RobotSubtree, names: Sequence[str]) -> RobotSubtree:
+def with_kept_joints(subtree: RobotSubtree, names: Sequence[str]) -> RobotSubtree:
     """The part with the named fixed joints as joints that move by 0 times another joint's
     coordinate, so that the links beyond them are bodies of their own.
 
     Raises OptionError for a name that is not that of a fixed joint of the part, and for a part
     without moving joints or with closed loops."""
-    joints, moving = {joint.name: joint for joint in part.joints}, part.moving
+    joints, moving = {joint.name: joint for joint in subtree.joints}, subtree.moving
     for name in names:
         flag = f"--keep-fixed '{shown(name)}'"
-        joint = joints[_known("--keep-fixed", "joint", name, joints)]
+        joint = joints[_known_name("--keep-fixed", "joint", name, joints)]
         if joint.kind != FIXED:
             raise OptionError(f"{flag}: the joint is not fixed; remove the option")
-        if not moving or part.robot.loops:
+        if not moving or subtree.robot.loops:
             reason = "with closed loops are" if moving else "without moving joints are"
             raise OptionError(f"{flag}: robots {reason} not supported; remove the option")
         leader = next(each.name for each in moving if each.mimics is None)
         joints[name] = replace(joint, kind="revolute", mimics=Mimic(joint.line, leader, 0.0))
-    in_file = tuple(joints.get(joint.name, joint) for joint in part.robot.joints)
-    return replace(part, robot=replace(part.robot, joints=in_file), joints=tuple(joints.values()))
+    in_file = tuple(joints.get(joint.name, joint) for joint in subtree.robot.joints)
+    return replace(
+        subtree, robot=replace(subtree.robot, joints=in_file), joints=tuple(joints.values())
+    )
 
 
-def above_root(part: RobotSubtree) -> list[JointElement]:
+def above_root(subtree: RobotSubtree) -> list[JointElement]:
     """The joints from the file's root to that of the part; none where that floats in the world."""
-    if part.root == WORLD:
+    if subtree.root == WORLD:
         return []
-    above, joints, link = joint_above(part.robot.joints), list[JointElement](), part.root
+    above, link = joint_above(subtree.robot.joints), subtree.root
+    joints = list[JointElement]()
     while link in above:
         joints.append(above[link])
         link = above[link].parent
     return joints[::-1]
 
 
-def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:
+def _known_name(option: str, kind: str, name: str, names: Collection[str]) -> str:
     if name in names:
         return name
     raise OptionError(
@@ -193,7 +196,7 @@ def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:
     )
 
 
-def _path(robot: RobotDescription, root: str, tip: str) -> tuple[JointElement, ...]:
+def _path_to_tip(robot: RobotDescription, root: str, tip: str) -> tuple[JointElement, ...]:
     above, joints, link = joint_above(robot.joints), list[JointElement](), tip
     while link != root:
         if link not in above:
@@ -207,10 +210,12 @@ def _path(robot: RobotDescription, root: str, tip: str) -> tuple[JointElement, .
     return tuple(reversed(joints))
 
 
-def _locked(robot: RobotDescription, lock: Sequence[tuple[str, float]]) -> dict[str, float]:
+def _locked_positions(
+    robot: RobotDescription, lock: Sequence[tuple[str, float]]
+) -> dict[str, float]:
     joints, values = {joint.name: joint for joint in robot.joints}, dict[str, float]()
     for name, value in lock:
-        kind = joints[_known("--lock", "joint", name, joints)].kind
+        kind = joints[_known_name("--lock", "joint", name, joints)].kind
         option = f"--lock '{shown(name)}'"
         if not has_one_coordinate(kind):
             raise OptionError(
@@ -231,28 +236,28 @@ def extract_subtree(robot: RobotDescription, root: str | None, tip: str | None) 
     Raises OptionError for a link that the robot does not have, and for a joint that follows one
     outside of the part; RobotError if the robot has several roots and `root` is None.
     """
-    part = subtree_of(robot, root, tip, ())
-    names = {joint.name for joint in part.joints}
+    subtree = subtree_of(robot, root, tip, ())
+    names = {joint.name for joint in subtree.joints}
     if root is None and tip is None:
         return robot
-    _check_leaders(part, names)
+    _check_leaders(subtree, names)
     return replace(
         robot,
-        links=tuple(part.links.values()),
+        links=tuple(subtree.links.values()),
         joints=tuple(joint for joint in robot.joints if joint.name in names),
         drives=tuple(drive for drive in robot.drives if drive.joint in names),
-        tilts=((part.root, rotation_in_world(part)),),
+        tilts=((subtree.root, rotation_in_world(subtree)),),
         transmissions=tuple(t for t in robot.transmissions if names.issuperset(t.joints)),
         loops=tuple(
             loop
             for loop in robot.loops
-            if (names if loop.polynomial else {*part.links}).issuperset(loop.links)
+            if (names if loop.polynomial else {*subtree.links}).issuperset(loop.links)
         ),
     )
 
 
-def _check_leaders(part: RobotSubtree, names: set[str]) -> None:
-    for joint in part.joints:
+def _check_leaders(subtree: RobotSubtree, names: set[str]) -> None:
+    for joint in subtree.joints:
         if joint.mimics is None:
             continue
         outside = [leader for leader, _ in joint.mimics.terms if leader not in names]
@@ -264,42 +269,43 @@ def _check_leaders(part: RobotSubtree, names: set[str]) -> None:
 
 
 def pose_at_zero(
-    robot: RobotDescription, joint: JointElement, rounder: RightAngleSnapper | None = None
+    robot: RobotDescription, joint: JointElement, snapper: RightAngleSnapper | None = None
 ) -> Pose:
     """The pose of a joint's child link in its parent link at position 0."""
-    rounder = rounder or RightAngleSnapper(DEFAULT_SNAP_TOLERANCE)
-    rotation = rounder.rotation(joint.origin.rpy, robot.place(joint.origin.line), joint.label)
+    snapper = snapper or RightAngleSnapper(DEFAULT_SNAP_TOLERANCE)
+    rotation = snapper.rotation(joint.origin.rpy, robot.place(joint.origin.line), joint.label)
     return Pose(rotation, joint.origin.xyz)
 
 
 def rotation_in_world(
-    part: RobotSubtree, pose_of: Callable[[JointElement], Pose] | None = None
+    subtree: RobotSubtree, pose_of: Callable[[JointElement], Pose] | None = None
 ) -> Matrix3:
     """The rotation of the part's root in the world of the file. `pose_of` gives the pose of a
     joint's child link in its parent link, by default that at position 0."""
-    above = above_root(part)
-    pose = Pose(part.robot.tilt(above[0].parent if above else part.root))
+    above = above_root(subtree)
+    pose = Pose(subtree.robot.tilt(above[0].parent if above else subtree.root))
     for joint in above:
-        turn = pose_of(joint) if pose_of is not None else pose_at_zero(part.robot, joint)
+        turn = pose_of(joint) if pose_of is not None else pose_at_zero(subtree.robot, joint)
         pose = pose @ Pose(turn.rotation)
     return pose.rotation
 
 
 def with_turned_currents(
-    part: RobotSubtree, pose_of: Callable[[JointElement], Pose]
+    subtree: RobotSubtree, pose_of: Callable[[JointElement], Pose]
 ) -> RobotSubtree:
     """The part with the currents of its file, which are in the axes of the world, in those of its
     root."""
-    if not any(any(fluid.current) for link in part.robot.links for fluid in link.fluids):
-        return part
-    turned = rotation_in_world(part, pose_of)
+    if not any(any(fluid.current) for link in subtree.robot.links for fluid in link.fluids):
+        return subtree
+    rotation = rotation_in_world(subtree, pose_of)
     links = (
         replace(
-            link, fluids=tuple(replace(f, current=_inside(turned, f.current)) for f in link.fluids)
+            link,
+            fluids=tuple(replace(f, current=_in_axes(rotation, f.current)) for f in link.fluids),
         )
-        for link in part.robot.links
+        for link in subtree.robot.links
     )
-    return replace(part, robot=replace(part.robot, links=tuple(links)))
+    return replace(subtree, robot=replace(subtree.robot, links=tuple(links)))
 
 
 # -- gravity ---------------------------------------------------------------------------------------
@@ -323,7 +329,7 @@ TOO_LARGE: Final = (
 
 
 def gravity_in_root(
-    part: RobotSubtree, gravity: Gravity, pose_of: Callable[[JointElement], Pose]
+    subtree: RobotSubtree, gravity: Gravity, pose_of: Callable[[JointElement], Pose]
 ) -> tuple[Triple, tuple[Notice, ...]]:
     """The acceleration of free fall in the axes of the part's root (m/s²), and what to say of it.
 
@@ -331,27 +337,27 @@ def gravity_in_root(
     out are at 0, or where --lock holds them. Raises OptionError for what is no acceleration, and
     RobotError for one of the file that is too large."""
     fixed = None if gravity is None or gravity == "runtime" else _checked(gravity)
-    strongest = max(map(abs, part.robot.gravity))
+    strongest = max(map(abs, subtree.robot.gravity))
     if gravity is None and strongest > MAX_GRAVITY:
-        robot = part.robot
+        robot = subtree.robot
         raise robot.error(robot.line, robot.tag, f"gravity of {strongest:g} {TOO_LARGE}")
-    above = above_root(part)
-    turned = IDENTITY
+    above = above_root(subtree)
+    rotation = IDENTITY
     for joint in above:
-        turned = (Pose(turned) @ Pose(pose_of(joint).rotation)).rotation
-    in_file = gravity_of_file(part.robot, above[0].parent if above else part.root)
-    if part.root == WORLD:
-        in_file = part.robot.gravity
-    fall = _inside(turned, in_file) if fixed is None else fixed
-    if turned == IDENTITY:
+        rotation = (Pose(rotation) @ Pose(pose_of(joint).rotation)).rotation
+    in_file = gravity_of_file(subtree.robot, above[0].parent if above else subtree.root)
+    if subtree.root == WORLD:
+        in_file = subtree.robot.gravity
+    fall = _in_axes(rotation, in_file) if fixed is None else fixed
+    if rotation == IDENTITY:
         return fall, ()
-    text = " ".join(_words(part, above, gravity, fall))
-    return fall, (Notice(part.robot.place(part.robot.line), "note", part.robot.tag, text),)
+    text = " ".join(_gravity_note(subtree, above, gravity, fall))
+    return fall, (Notice(subtree.robot.place(subtree.robot.line), "note", subtree.robot.tag, text),)
 
 
 def gravity_of_file(robot: RobotDescription, root: str) -> Triple:
     """Free fall (m/s²) that a file states, in the axes of one of its roots."""
-    return _inside(robot.tilt(root), robot.gravity)
+    return _in_axes(robot.tilt(root), robot.gravity)
 
 
 def _checked(gravity: Sequence[float]) -> Triple:
@@ -363,16 +369,16 @@ def _checked(gravity: Sequence[float]) -> Triple:
     return x, y, z
 
 
-def _inside(turned: Matrix3, fall: Triple) -> Triple:
+def _in_axes(rotation: Matrix3, fall: Triple) -> Triple:
     """A vector of the file's root in the axes of a link that is turned so against it."""
-    x, y, z = Pose(turned).inverse.turn(fall)
+    x, y, z = Pose(rotation).inverse.turn(fall)
     return x + 0.0, y + 0.0, z + 0.0
 
 
-def _words(
-    part: RobotSubtree, above: Sequence[JointElement], gravity: Gravity, fall: Triple
+def _gravity_note(
+    subtree: RobotSubtree, above: Sequence[JointElement], gravity: Gravity, fall: Triple
 ) -> Iterator[str]:
-    root, first = shown(part.root), shown(above[0].parent)
+    root, first = shown(subtree.root), shown(above[0].parent)
     names = {True: "--gravity", gravity == "runtime": "the input g", gravity is None: "gravity"}
     yield f"{names[True]} is"
     if gravity is None:
@@ -382,7 +388,7 @@ def _words(
     )
     if gravity is None:
         moving = [joint for joint in above if joint.kind in JOINTS]
-        at = [f"'{shown(joint.name)}' at {part.locked.get(joint.name, 0.0):g}" for joint in moving]
+        at = [f"'{shown(j.name)}' at {subtree.locked.get(j.name, 0.0):g}" for j in moving]
         positions = f" with joint {', '.join(at)}" if at else ""
         yield f"of the file; its direction in the world is that of the file{positions};"
         yield "use --gravity X,Y,Z to set it in these axes"

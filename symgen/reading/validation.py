@@ -16,7 +16,7 @@ from symgen.reading.description import Inertial, Origin, RobotDescription
 from symgen.reading.rotations import Rows, rotation_from_quaternion, rpy_from_rotation
 from symgen.text import quoted, shown
 
-NumbersOrSymbols = Sequence[Any]
+Values = Sequence[Any]
 """Numbers, or SymPy expressions of symbols where it says so."""
 
 ZEROS: Final = (0.0, 0.0, 0.0)
@@ -46,7 +46,7 @@ def as_list(label: str, values: Any) -> list[Any]:
         raise OptionError(f"{label} is {shown(repr(values), 60)}; give a list") from None
 
 
-def as_vector3(label: str, values: NumbersOrSymbols, allow_symbols: bool = False) -> Triple:
+def as_vector3(label: str, values: Values, allow_symbols: bool = False) -> Triple:
     """Three of them. Raises OptionError."""
     try:
         x, y, z = values
@@ -59,7 +59,7 @@ def as_vector3(label: str, values: NumbersOrSymbols, allow_symbols: bool = False
     )
 
 
-def as_unit_vector(label: str, axis: NumbersOrSymbols) -> Triple:
+def as_unit_vector(label: str, axis: Values) -> Triple:
     """A direction as a unit vector. Raises OptionError."""
     x, y, z = as_vector3(f"{label}: axis", axis)
     length = norm(x, y, z)
@@ -68,7 +68,7 @@ def as_unit_vector(label: str, axis: NumbersOrSymbols) -> Triple:
     return (x, y, z) if length == 1 else (x / length, y / length, z / length)
 
 
-def inertia_tensor(name: str, inertia: NumbersOrSymbols | None) -> tuple[float, ...]:
+def inertia_tensor(name: str, inertia: Values | None) -> tuple[float, ...]:
     """The six of a tensor given so or as a matrix. Raises OptionError."""
     if inertia is None:
         return (0.0,) * 6
@@ -103,10 +103,10 @@ def _matrix(
 def frame_origin(
     label: str,
     line: int,
-    xyz: NumbersOrSymbols,
-    rpy: NumbersOrSymbols,
+    xyz: Values,
+    rpy: Values,
     rotation: Rows | None,
-    quaternion: NumbersOrSymbols | None,
+    quaternion: Values | None,
 ) -> Origin:
     """The origin of a frame, its rotation given in one of three ways. Raises OptionError."""
     angles = as_vector3(f"{label}: rpy", rpy)
@@ -145,7 +145,7 @@ def _checked_rotation(label: str, rows: Sequence[Triple]) -> Rows:
     return rows
 
 
-def _quaternion(label: str, numbers: NumbersOrSymbols) -> tuple[float, float, float, float]:
+def _quaternion(label: str, numbers: Values) -> tuple[float, float, float, float]:
     """w, x, y, z of a quaternion x, y, z, w. Raises OptionError."""
     entries = as_list(f"{label}: quaternion", numbers)
     components = [as_number(f"{label}: quaternion", x, allow_symbols=False) for x in entries]

@@ -27,7 +27,7 @@ Triangles = tuple[Sequence[Triple], Sequence[tuple[int, int, int]]]
 
 VISIBLE_GROUPS: Final = 3
 """MuJoCo's viewer shows the geoms of the groups below this one by default."""
-SIZES: Final = {
+SIZE_ATTRIBUTES: Final = {
     "box": ("size",),
     "sphere": ("radius",),
     "cylinder": ("radius", "length"),
@@ -72,7 +72,7 @@ def shapes(
             expanded_text(path, options), etree.XMLParser(resolve_entities=False)
         )
         if root.tag == "mujoco":
-            return tuple(_of_mjcf(path, element))
+            return tuple(_mjcf_shapes(path, element))
         visuals = _sdf_visuals if root.tag == "sdf" else _urdf_visuals
         return tuple(_shapes(visuals(root, element), path, element))
     return ()
@@ -144,9 +144,9 @@ def _shapes(visuals: Iterable[Visual], path: Path, element: str) -> Iterator[Vis
                 scale = _numbers(_value(shape, "scale") or "1 1 1", 3)
                 mesh = _mesh_path(file.strip(), path, packages)
                 yield VisualShape(link, "mesh", scale, pose, color, mesh)
-            elif shape.tag in SIZES:
+            elif shape.tag in SIZE_ATTRIBUTES:
                 count = 3 if shape.tag == "box" else 1
-                rows = [_numbers(_value(shape, name), count) for name in SIZES[shape.tag]]
+                rows = [_numbers(_value(shape, name), count) for name in SIZE_ATTRIBUTES[shape.tag]]
                 yield VisualShape(link, shape.tag, tuple(chain(*rows)), pose, color)
             else:
                 raise ValueError(shape.tag)
@@ -173,7 +173,7 @@ def _mesh_path(name: str, path: Path, packages: Packages) -> Path:
 # -- MuJoCo ----------------------------------------------------------------------------------------
 
 
-def _of_mjcf(path: Path, element: str) -> Iterator[VisualShape]:
+def _mjcf_shapes(path: Path, element: str) -> Iterator[VisualShape]:
     """The geoms of a compiled model that MuJoCo's viewer shows, or those that collide."""
     import mujoco
 
@@ -184,13 +184,13 @@ def _of_mjcf(path: Path, element: str) -> Iterator[VisualShape]:
     for geom in range(model.ngeom):
         collides = model.geom_contype[geom] or model.geom_conaffinity[geom]
         if collides if element == COLLISION else model.geom_group[geom] < VISIBLE_GROUPS:
-            found = [*_geom(mujoco, model, geom)]
+            found = [*_geom_shapes(mujoco, model, geom)]
             if element == COLLISION and model.geom_bodyid[geom] and not found:
                 raise ValueError("a geom that is no box, sphere, cylinder, capsule or mesh")
             yield from found
 
 
-def _geom(mujoco: Any, model: Any, geom: int) -> Iterator[VisualShape]:
+def _geom_shapes(mujoco: Any, model: Any, geom: int) -> Iterator[VisualShape]:
     kinds = mujoco.mjtGeom
     body = model.geom_bodyid[geom]
     name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body{body}"

@@ -24,7 +24,7 @@ from symgen.errors import Notice, OptionError, RobotError, SourceLocation
 from symgen.reading import xacro_sandbox
 from symgen.reading.joint_kinds import joint_nodes
 from symgen.reading.options import SourceOptions
-from symgen.reading.xacro_sandbox import LOOKS
+from symgen.reading.xacro_sandbox import GEOMETRY_ELEMENTS
 from symgen.reading.xml_reader import EXPRESSION, XmlNode
 from symgen.text import cited, hint, quoted, repeated, shown
 
@@ -45,7 +45,7 @@ def xacro_nodes(root: XmlNode) -> Iterator[XmlNode]:
     if is_xacro(root):
         yield root
     for child in root:
-        if child.tag not in LOOKS:
+        if child.tag not in GEOMETRY_ELEMENTS:
             yield from xacro_nodes(child)
 
 
@@ -66,7 +66,7 @@ def expressions_read(root: XmlNode) -> Iterator[tuple[XmlNode, str]]:
 def _with_all_below(node: XmlNode) -> Iterator[XmlNode]:
     yield node
     for child in node:
-        if child.tag not in LOOKS:
+        if child.tag not in GEOMETRY_ELEMENTS:
             yield from _with_all_below(child)
 
 
@@ -95,16 +95,18 @@ def check_unexpanded_xacro(root: XmlNode) -> None:
         calls[0].with_label(names).notice(
             "warning", "this xacro macro is not defined in the file; its content is missing"
         )
-    for element in root.element.iter(*(f"{{*}}{tag}" for tag in (*LOOKS, "material", "mesh"))):
+    for element in root.element.iter(
+        *(f"{{*}}{tag}" for tag in (*GEOMETRY_ELEMENTS, "material", "mesh"))
+    ):
         for node, phrase in _in_attributes(XmlNode(element, root.source, "<robot>")):
             node.notice("note", f"{phrase} and is ignored")
             return
 
 
 MISSING: Final = f"expanding xacro needs xacrodoc; install it: {install('xacrodoc')}"
-WAIT: Final = 12 * xacro_sandbox.SECONDS
+PROCESS_TIMEOUT: Final = 12 * xacro_sandbox.MAX_SECONDS
 """Seconds until a process that does not even compute is given up."""
-UNREAD: Final = ("visual", "collision", "gazebo", "param")
+ELEMENTS_WITHOUT_DYNAMICS: Final = ("visual", "collision", "gazebo", "param")
 """Elements that hold no dynamics but paths of this machine, which a digest must not depend on."""
 SUFFIX: Final = ".xacro"
 
@@ -143,11 +145,13 @@ def expand(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions) 
 
     ``$(find PACKAGE)`` is resolved as described in `symgen.reading.xacro_sandbox`. Raises
     RobotError, one line with the file, if the expansion fails."""
-    twice = repeated(name for name, _ in options.xacro_args)
-    if twice is not None:
-        raise OptionError(f"--xacro-arg '{shown(twice)}': two values are given; keep one of them")
+    duplicate = repeated(name for name, _ in options.xacro_args)
+    if duplicate is not None:
+        raise OptionError(
+            f"--xacro-arg '{shown(duplicate)}': two values are given; keep one of them"
+        )
     check_folders_exist(options.package_paths)
-    answer = _answer(Path(path), root, options)
+    answer = _expanded_in_process(Path(path), root, options)
     for name in answer["unnamed"]:
         raise OptionError(
             f"--xacro-arg {cited(name)}: no file declares or uses this argument; "
@@ -160,9 +164,9 @@ def expand(path: str | os.PathLike[str], root: XmlNode, options: SourceOptions) 
 
 def check_folders_exist(folders: Sequence[str]) -> None:
     """Refuse folders given that are none. Raises OptionError."""
-    lost = next((p for p in folders if not os.path.isdir(p)), None)
-    if lost is not None:
-        raise OptionError(f"--package-path '{shown(lost)}': the folder does not exist")
+    missing = next((p for p in folders if not os.path.isdir(p)), None)
+    if missing is not None:
+        raise OptionError(f"--package-path '{shown(missing)}': the folder does not exist")
 
 
 def _notices(root: XmlNode, answer: dict[str, Any]) -> Iterator[Notice]:
@@ -187,14 +191,14 @@ def _place(root: XmlNode, words: str) -> SourceLocation:
     )
 
 
-BEGIN: Final = (
+PROCESS_COMMAND: Final = (
     "import json, sys; request = json.load(sys.stdin); sys.path[:] = request['path']; "
     "from symgen.reading.xacro_sandbox import main; main(request)"
 )
 """What the process that expands is told; isolated, it looks into no folder but those given."""
 
 
-def _answer(path: Path, root: XmlNode, options: SourceOptions) -> dict[str, Any]:
+def _expanded_in_process(path: Path, root: XmlNode, options: SourceOptions) -> dict[str, Any]:
     """The answer of a process of its own, with bounds on time and memory."""
     if not find_spec("xacro"):
         raise _error(root, MISSING)
@@ -203,26 +207,26 @@ def _answer(path: Path, root: XmlNode, options: SourceOptions) -> dict[str, Any]
         "arguments": dict(options.xacro_args),
         "packages": [str(Path(p).absolute()) for p in options.package_paths],
         "lenient": not is_named(path),
-        "seconds": xacro_sandbox.SECONDS,
+        "seconds": xacro_sandbox.MAX_SECONDS,
         "path": [str(Path(entry).absolute()) for entry in sys.path],
     }
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-c", BEGIN],
+            [sys.executable, "-I", "-c", PROCESS_COMMAND],
             input=json.dumps(request).encode(),
             capture_output=True,
             check=False,
-            timeout=WAIT,
+            timeout=PROCESS_TIMEOUT,
         )
         answer: dict[str, Any] = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError):  # no JSON: the system ended it
         raise _error(
             root,
-            f"its expansion takes more than {xacro_sandbox.SECONDS} s of processor time or "
-            f"{xacro_sandbox.MEBIBYTES} MiB of memory; simplify its ${{...}} expressions",
+            f"its expansion takes more than {xacro_sandbox.MAX_SECONDS} s of processor time or "
+            f"{xacro_sandbox.MAX_MEBIBYTES} MiB of memory; simplify its ${{...}} expressions",
         ) from None
     if "text" not in answer:
-        raise _refusal(root, answer)
+        raise _expansion_error(root, answer)
     return answer
 
 
@@ -231,7 +235,7 @@ def _error(root: XmlNode, message: str, words: str = "") -> RobotError:
     return RobotError(place, "xacro", message)
 
 
-def _refusal(root: XmlNode, answer: dict[str, Any]) -> RobotError:
+def _expansion_error(root: XmlNode, answer: dict[str, Any]) -> RobotError:
     """The sentence on what is missing with the options that give it, or what the library says."""
     if "packages" in answer:
         names = answer["packages"]
@@ -245,21 +249,21 @@ def _refusal(root: XmlNode, answer: dict[str, Any]) -> RobotError:
         )
     if "lacking" in answer:
         names, declared = answer["lacking"], answer["arguments"]
-        late = next((name for name in names if declared.get(name)), None)
-        if late is not None:
-            value = shlex.quote(f"{shown(late)}={shown(declared[late], 60)}")
+        late_name = next((name for name in names if declared.get(name)), None)
+        if late_name is not None:
+            value = shlex.quote(f"{shown(late_name)}={shown(declared[late_name], 60)}")
             return _error(
                 root,
-                f"argument '{shown(late)}' is used before <xacro:arg> declares its default "
-                f"'{shown(declared[late], 60)}', which xacro does not allow; give --xacro-arg "
+                f"argument '{shown(late_name)}' is used before <xacro:arg> declares its default "
+                f"'{shown(declared[late_name], 60)}', which xacro does not allow; give --xacro-arg "
                 f"{value}, or move the declaration before the use",
-                f"$(arg {late})",
+                f"$(arg {late_name})",
             )
         values = " ".join(f"--xacro-arg {shlex.quote(shown(name))}=VALUE" for name in names)
-        need = "arguments {} have" if len(names) > 1 else "argument {} has"
+        subject = "arguments {} have" if len(names) > 1 else "argument {} has"
         return _error(
             root,
-            f"{need.format(quoted(names))} no value; give {values}{_declared(declared)}",
+            f"{subject.format(quoted(names))} no value; give {values}{_declared(declared)}",
             f"$(arg {names[0]})",
         )
     inside = f" (in '{shown(answer['inside'])}')" if answer["inside"] else ""
@@ -269,11 +273,15 @@ def _refusal(root: XmlNode, answer: dict[str, Any]) -> RobotError:
 def _declared(arguments: dict[str, str]) -> str:
     """The arguments of a file that have defaults."""
     rows = [f"{shown(name, 60)} = {shown(value, 60)}" for name, value in arguments.items()]
-    rest = [f"{len(rows) - MOST_NAMED} more"] if len(rows) > MOST_NAMED else []
-    return f" (the file has defaults for {', '.join([*rows[:MOST_NAMED], *rest])})" if rows else ""
+    rest = [f"{len(rows) - MAX_LISTED_ARGUMENTS} more"] if len(rows) > MAX_LISTED_ARGUMENTS else []
+    return (
+        f" (the file has defaults for {', '.join([*rows[:MAX_LISTED_ARGUMENTS], *rest])})"
+        if rows
+        else ""
+    )
 
 
-MOST_NAMED: Final = 20
+MAX_LISTED_ARGUMENTS: Final = 20
 
 
 def _digest(data: bytes) -> str:
@@ -288,7 +296,9 @@ def _digest(data: bytes) -> str:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError:
         return hashlib.sha256(data).hexdigest()  # to be refused when it is read
-    etree.strip_elements(root, *(f"{{*}}{tag}" for tag in UNREAD), with_tail=False)
+    etree.strip_elements(
+        root, *(f"{{*}}{tag}" for tag in ELEMENTS_WITHOUT_DYNAMICS), with_tail=False
+    )
     return hashlib.sha256(etree.tostring(root, method="c14n")).hexdigest()
 
 
@@ -306,7 +316,7 @@ def check_is_robot(path: str | os.PathLike[str], root: XmlNode, expansion: XmlNo
     if not macros or expansion.children("link"):
         return
     names = [node.element.get("name") or "" for node in macros]
-    callers = [shown(name) for name in _callers(Path(path), names)]
+    callers = [shown(name) for name in _calling_files(Path(path), names)]
     if callers:
         advice = f"give a file that calls them, such as {quoted(callers[:MAX_NAMED])}"
     else:
@@ -319,7 +329,7 @@ def check_is_robot(path: str | os.PathLike[str], root: XmlNode, expansion: XmlNo
     )
 
 
-def _callers(path: Path, names: list[str]) -> Iterator[str]:
+def _calling_files(path: Path, names: list[str]) -> Iterator[str]:
     """The files in the folder of a file and in those beside it that call some macros, with their
     paths relative to that folder."""
     words = b"|".join(re.escape(name.encode()) for name in names)

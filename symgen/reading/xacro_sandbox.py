@@ -20,16 +20,16 @@ from typing import Any, Final
 
 from symgen.reading.xml_text import without_prolog
 
-DEEPEST: Final = 3
+MAX_PACKAGE_DEPTH: Final = 3
 """Packages are this many folders below those that are looked into, or less."""
-NEAREST: Final = 4
+MAX_PARENT_FOLDERS: Final = 4
 """Folders above a file outside any repository that are searched with their subfolders."""
-MOST: Final = 10_000
+MAX_FOLDERS: Final = 10_000
 """More folders are not opened."""
-BUILT: Final = frozenset({"build", "log", "node_modules"})
-REPOSITORY: Final = (".git", ".hg", ".svn")
+IGNORED_FOLDERS: Final = frozenset({"build", "log", "node_modules"})
+REPOSITORY_MARKS: Final = (".git", ".hg", ".svn")
 
-_NAME = re.compile(rb"<name>\s*([^<>\s]+)\s*</name>")
+_PACKAGE_NAME = re.compile(rb"<name>\s*([^<>\s]+)\s*</name>")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 
@@ -53,38 +53,38 @@ class Packages:
     opened: int = 0
 
     def __post_init__(self) -> None:
-        self._rest = chain.from_iterable(starmap(self._below, self._places()))
+        self._unsearched = chain.from_iterable(starmap(self._searched, self._search_roots()))
 
     def find(self, name: str) -> Path | None:
         """The folder of a package, None where it is not found."""
         while name not in self.named:
-            if next(self._rest, None) is None:
+            if next(self._unsearched, None) is None:
                 prefixes = self.environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
                 places = (Path(prefix) / "share" / name for prefix in prefixes if prefix)
                 return next(filter(os.path.isdir, places), None) or self.called.get(name)
         return self.named[name]
 
-    def _places(self) -> Iterator[tuple[Path, int]]:
+    def _search_roots(self) -> Iterator[tuple[Path, int]]:
         for folder in self.given:
-            yield folder.absolute(), DEEPEST
+            yield folder.absolute(), MAX_PACKAGE_DEPTH
         above = list(self.file.resolve().parents)[:-1]  # not the root of the system
-        inside = [any((folder / sign).exists() for sign in REPOSITORY) for folder in above]
+        inside = [any((folder / sign).exists() for sign in REPOSITORY_MARKS) for folder in above]
         if True in inside:
-            yield from ((folder, DEEPEST) for folder in above[: inside.index(True) + 1])
+            yield from ((folder, MAX_PACKAGE_DEPTH) for folder in above[: inside.index(True) + 1])
         else:
-            yield from ((folder, DEEPEST) for folder in above[:NEAREST])
-            yield from ((folder, 0) for folder in above[NEAREST:])
+            yield from ((folder, MAX_PACKAGE_DEPTH) for folder in above[:MAX_PARENT_FOLDERS])
+            yield from ((folder, 0) for folder in above[MAX_PARENT_FOLDERS:])
         for path in self.environment.get("ROS_PACKAGE_PATH", "").split(os.pathsep):
             if path:
-                yield Path(path), DEEPEST + 2
+                yield Path(path), MAX_PACKAGE_DEPTH + 2
 
-    def _below(self, top: Path, depth: int) -> Iterator[Path]:
+    def _searched(self, top: Path, depth: int) -> Iterator[Path]:
         """A folder and those below it, level by level; not those inside a package."""
         level = [top]
         for levels in range(depth, -1, -1):
             below: list[Path] = []
             for folder in level:
-                is_package = self._remember(folder)
+                is_package = self._add_folder(folder)
                 yield folder
                 if not is_package and levels:
                     below += self._folders(folder)
@@ -92,16 +92,18 @@ class Packages:
 
     def _folders(self, folder: Path) -> list[Path]:
         self.opened += 1
-        if self.opened > MOST:
+        if self.opened > MAX_FOLDERS:
             return []
         try:
             with os.scandir(folder) as entries:
                 names = [entry.name for entry in entries if entry.is_dir()]
         except OSError:
             return []
-        return [folder / n for n in sorted(names) if not n.startswith(".") and n not in BUILT]
+        return [
+            folder / n for n in sorted(names) if not n.startswith(".") and n not in IGNORED_FOLDERS
+        ]
 
-    def _remember(self, folder: Path) -> bool:
+    def _add_folder(self, folder: Path) -> bool:
         """Whether the folder is a package."""
         name = _name_of(folder)
         if name is not None:
@@ -113,18 +115,18 @@ class Packages:
 def _name_of(folder: Path) -> str | None:
     """The name of the package that a folder is, None where it is none."""
     try:
-        match = _NAME.search(_COMMENT.sub(b"", (folder / "package.xml").read_bytes()))
+        match = _PACKAGE_NAME.search(_COMMENT.sub(b"", (folder / "package.xml").read_bytes()))
     except OSError:
         return folder.name if (folder / "manifest.xml").is_file() else None
     return match[1].decode("utf-8", "replace") if match else folder.name
 
 
-SECONDS: Final = 6
+MAX_SECONDS: Final = 6
 """Seconds of computing that an expansion may take; the largest robots in use need less than two."""
-MEBIBYTES: Final = 1024
-LOOKS: Final = ("visual", "collision")
+MAX_MEBIBYTES: Final = 1024
+GEOMETRY_ELEMENTS: Final = ("visual", "collision")
 """Elements that dynamics never look into."""
-ABSENT: Final = "/package-not-found:"
+MISSING_PACKAGE: Final = "/package-not-found:"
 """The begin of the path of a package that is not found."""
 
 _CLASS: Final = re.compile(r"<class '[^']*'>:?\s*")
@@ -165,7 +167,7 @@ class ExpansionRecord:
         folder = self.packages.find(name)
         if folder is None:
             self.absent += [name] if name not in self.absent else []
-            return f"{ABSENT}{name}"
+            return f"{MISSING_PACKAGE}{name}"
         self.found.append(folder)
         return folder.as_posix()
 
@@ -177,7 +179,7 @@ class ExpansionRecord:
             self.included += _FIND.findall(node.getAttribute("filename"))
         text = document.toxml()
         self.named |= {*self.arguments, *_ARGUMENT.findall(text), *_ARGUMENT_CALL.findall(text)}
-        for tag in LOOKS:
+        for tag in GEOMETRY_ELEMENTS:
             for node in document.getElementsByTagName(tag):
                 _empty(node)
         self.used += _ARGUMENT.findall(document.toxml())
@@ -202,19 +204,19 @@ def expand_request(request: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises MemoryError."""
     file = Path(request["file"])
-    progress = ExpansionRecord(
+    record = ExpansionRecord(
         Packages(file, [Path(p) for p in request["packages"]]), request["lenient"]
     )
     try:
-        text = _expanded(request["file"], request["arguments"], progress)
-        used = [any(f.is_relative_to(p) for f in progress.found) for p in request["packages"]]
+        text = _expanded(request["file"], request["arguments"], record)
+        used = [any(f.is_relative_to(p) for f in record.found) for p in request["packages"]]
         return {
             "text": text,
-            "absent": progress.absent,
-            "unknown": progress.unknown,
+            "absent": record.absent,
+            "unknown": record.unknown,
             "used": used,
-            "unnamed": [name for name in request["arguments"] if name not in progress.named],
-            "arguments": progress.arguments,
+            "unnamed": [name for name in request["arguments"] if name not in record.named],
+            "arguments": record.arguments,
         }
     except (
         Exception,
@@ -222,29 +224,29 @@ def expand_request(request: Mapping[str, Any]) -> dict[str, Any]:
     ) as error:  # the library lets every kind through, those of expressions too
         if isinstance(getattr(error, "exc", error), MemoryError):  # as the library wraps it
             raise MemoryError from None
-        return _trouble(error, progress, request)
+        return _failure(error, record, request)
 
 
-def _trouble(
-    error: BaseException, progress: ExpansionRecord, request: Mapping[str, Any]
+def _failure(
+    error: BaseException, record: ExpansionRecord, request: Mapping[str, Any]
 ) -> dict[str, Any]:
     import xacro
 
     inner = getattr(error, "exc", None)
-    if progress.absent and (ABSENT in str(error) or isinstance(error, MissingPackages)):
-        names = dict.fromkeys([*progress.absent, *progress.included])
-        needed = [n for n in names if "$" not in n and progress.packages.find(n) is None]
-        return {"packages": needed or progress.absent}
+    if record.absent and (MISSING_PACKAGE in str(error) or isinstance(error, MissingPackages)):
+        names = dict.fromkeys([*record.absent, *record.included])
+        needed = [n for n in names if "$" not in n and record.packages.find(n) is None]
+        return {"packages": needed or record.absent}
     if type(inner).__name__ == "ArgException":
-        declared = {n: d for n, d in progress.arguments.items() if n not in request["arguments"]}
-        lacking = [n for n in progress.lacking(str(inner)) if n not in request["arguments"]]
+        declared = {n: d for n, d in record.arguments.items() if n not in request["arguments"]}
+        lacking = [n for n in record.lacking(str(inner)) if n not in request["arguments"]]
         return {"lacking": lacking, "arguments": declared}
-    sentence = _sentence(error) or "an error without a text"
+    sentence = _error_text(error) or "an error without a text"
     file = xacro.filestack[-1] if xacro.filestack else request["file"]
     return {"error": sentence, "inside": Path(file).name if file != request["file"] else ""}
 
 
-def _sentence(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """What the library says, in one line, and once: it appends the error that it caught, whose
     text its own often is."""
     lines = [_CLASS.sub("", line).strip() for line in str(error).splitlines()]
@@ -259,53 +261,53 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text)
 
 
-def _expanded(file: str, arguments: dict[str, str], progress: ExpansionRecord) -> str:
+def _expanded(file: str, arguments: dict[str, str], record: ExpansionRecord) -> str:
     import xacro
 
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        _extend(xacro, progress)
+        _replace_hooks(xacro, record)
         document = xacro.process_file(file, mappings=dict(arguments))
     return str(document.toprettyxml(indent="  "))
 
 
-def _extend(xacro: Any, progress: ExpansionRecord) -> None:
+def _replace_hooks(xacro: Any, record: ExpansionRecord) -> None:
     """Let the library ask us for packages, files and macros."""
     from xacro import substitution_args
 
     parse, includes, call = xacro.parse, xacro.get_include_files, xacro.handle_macro_call
 
     def parsed(source: Any, filename: str | None = None) -> Any:
-        document = parse(_mended(source, filename), filename)
-        progress.met(document)
+        document = parse(_with_valid_declaration(source, filename), filename)
+        record.met(document)
         return document
 
     def included(specification: str, symbols: Any) -> Iterator[str]:
-        if ABSENT in str(xacro.eval_text(specification, symbols)):
+        if MISSING_PACKAGE in str(xacro.eval_text(specification, symbols)):
             raise MissingPackages
         yield from includes(specification, symbols)
 
     def called(node: Any, macros: Any, symbols: Any) -> Any:
-        if progress.lenient and _nobodys(xacro, node, macros, symbols):
-            progress.unknown.append(node.tagName)
+        if record.lenient and _calls_unknown_macro(xacro, node, macros, symbols):
+            record.unknown.append(node.tagName)
             xacro.replace_node(node, by=None)
             return True
         return call(node, macros, symbols)
 
-    substitution_args._eval_find = progress.find
-    substitution_args._eval_dict["find"] = progress.find
+    substitution_args._eval_find = record.find
+    substitution_args._eval_dict["find"] = record.find
     xacro.parse, xacro.get_include_files, xacro.handle_macro_call = parsed, included, called
 
 
-def _mended(source: Any, filename: str | None) -> Any:
+def _with_valid_declaration(source: Any, filename: str | None) -> Any:
     """The text of a file whose declaration the parser would refuse; else what was given."""
     if source is None and filename is not None:
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            text, _, wrong = without_prolog(Path(filename).read_text(encoding="utf-8-sig"))
-            return text.lstrip() if wrong else None
+            text, _, fault = without_prolog(Path(filename).read_text(encoding="utf-8-sig"))
+            return text.lstrip() if fault else None
     return source
 
 
-def _nobodys(xacro: Any, node: Any, macros: Any, symbols: Any) -> bool:
+def _calls_unknown_macro(xacro: Any, node: Any, macros: Any, symbols: Any) -> bool:
     """Whether an element of the robot calls a macro that is not defined."""
     if not node.tagName.startswith("xacro:") or node.tagName == "xacro:call":
         return False
@@ -325,7 +327,7 @@ def limit_resources(seconds: int) -> None:
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (MEBIBYTES << 20, MEBIBYTES << 20))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEBIBYTES << 20, MAX_MEBIBYTES << 20))
 
 
 def main(request: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from symgen.mechanics.model import PARAMETER_NAMES, Joint
 from symgen.proof.reference_kinematics import JOINTS as JUDGED
 from symgen.reading.assemble import load
 from symgen.reading.joint_kinds import JOINTS
-from symgen.reading.urdf.urdf_writer import SPLIT, urdf_bytes
+from symgen.reading.urdf.urdf_writer import SPLIT_TYPES, urdf_bytes
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
@@ -186,15 +186,15 @@ def test_every_type_is_known_to_reader_judge_and_tests():
 
 @pytest.mark.parametrize("word", JOINTS)
 def test_a_word_of_a_file_says_all_constants_of_its_type(word):
-    """In a file as in Python, and `symgen convert` writes what both read; types in `SPLIT` it writes
-    as chains of joints."""
+    """In a file as in Python, and `symgen convert` writes what both read; types in `SPLIT_TYPES` it
+    writes as chains of joints."""
     row = JOINTS[word]
     taken = [name for taken in row.takes for name in (taken.word,) * taken.size]
     assert len(taken) == len(row.type.constants), f"{row.kind} has constants that no file gives"
     made = of_axis(row.kind, seed=1)
     built = symgen.Builder("one").link("base").link("body", 1.0, inertia=(1, 0, 0, 1, 0, 1))
     built.joint("j", word, "base", "body", axis=made.axis, **in_python(row, made))
-    written = [] if row.kind in SPLIT else [urdf_bytes(built.description())[0].decode()]
+    written = [] if row.kind in SPLIT_TYPES else [urdf_bytes(built.description())[0].decode()]
     for source in (built, *written):
         joint = symgen.Robot(source).model.body(1).joint
         assert joint.kind == row.kind

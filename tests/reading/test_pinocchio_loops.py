@@ -51,9 +51,9 @@ def test_a_constraint_of_six_rows_is_a_fixed_joint(tmp_path: Path) -> None:
     ends = constraint.joint1_id, place, constraint.joint2_id, constraint.joint2_placement
     frame, kind = pinocchio.ReferenceFrame.LOCAL, pinocchio.ContactType.CONTACT_6D
     fixed = pinocchio.RigidConstraintModel(kind, model, *ends, frame)
-    from symgen.reading.from_pinocchio import description
+    from symgen.reading.from_pinocchio import robot_of_pinocchio
 
-    (loop,) = description(model, [fixed]).loops
+    (loop,) = robot_of_pinocchio(model, [fixed]).loops
     assert (loop.joint, loop.points[0]) == ("fixed", (0.1, 0.2, 0.3))
     assert np.array(loop.rotations[0]) == pytest.approx(place.rotation, abs=1e-15)
 

@@ -187,7 +187,7 @@ ENDLESS = {"power": "9**9**9", "memory": "len([0] * 10**10)"}
 @pytest.mark.parametrize("expression", ENDLESS)
 def test_an_expression_that_does_not_end_is_ended(expression, tmp_path, monkeypatch):
     """No switch of the interpreter ends 9**9**9, so the process does that expands the file."""
-    monkeypatch.setattr(xacro_sandbox, "SECONDS", 1)
+    monkeypatch.setattr(xacro_sandbox, "MAX_SECONDS", 1)
     path = package(tmp_path, ROBOT.replace("2 * 0.2", ENDLESS[expression]))
     with pytest.raises(
         RobotError,

@@ -19,23 +19,23 @@ from lxml import etree
 from symgen.advice import install
 from symgen.errors import OptionError
 from symgen.reading.description import RobotDescription
-from symgen.reading.mjcf.compiled_model import DOFS, WORDS, CompiledMjcf, elements, fluids
-from symgen.reading.mjcf.couplings import coupled, transmissions
+from symgen.reading.mjcf.compiled_model import DOFS, JOINT_WORDS, CompiledMjcf, elements, fluids
+from symgen.reading.mjcf.couplings import transmissions, with_equality_constraints
 from symgen.reading.plausibility import check
 from symgen.reading.xml_reader import IgnoredElement, XmlFile, XmlNode, notice_ignored
 from symgen.reading.xml_text import file_bytes
 from symgen.text import shown
 
-FREE: Final = WORDS.index("floating")
+FREE: Final = JOINT_WORDS.index("floating")
 """MuJoCo's number of free joints."""
 
 
-def _any(*rows: Any) -> bool:
+def _any_nonzero(*rows: Any) -> bool:
     """True if an entry of the arrays is not 0."""
     return any(bool((row != 0).any()) for row in rows)
 
 
-def _joints(robot: CompiledMjcf, has: Callable[[int, slice], bool]) -> Iterator[str]:
+def _joint_names(robot: CompiledMjcf, has: Callable[[int, slice], bool]) -> Iterator[str]:
     """The joints for which `has` is true of their number and their degrees of freedom."""
     for joint, name in enumerate(robot.joints):
         first = int(robot.model.jnt_dofadr[joint])
@@ -54,20 +54,23 @@ def _tendons(robot: CompiledMjcf) -> Iterator[str]:
     m = robot.model
     for i, name in enumerate(_names(robot, "mjOBJ_TENDON", m.ntendon)):
         rows = (m.tendon_stiffness, m.tendon_damping, m.tendon_frictionloss)
-        if _any(*(row[i] for row in rows)) or m.tendon_limited[i]:
+        if _any_nonzero(*(row[i] for row in rows)) or m.tendon_limited[i]:
             yield name
 
 
 IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
     IgnoredElement(
         "warning",
-        lambda r: _joints(r, lambda j, _: _any(r.model.jnt_stiffnesspoly[j])),
+        lambda r: _joint_names(r, lambda j, _: _any_nonzero(r.model.jnt_stiffnesspoly[j])),
         "stiffness of {counted} ({names}) is a polynomial; only its linear term is read",
     ),
     IgnoredElement(
         "warning",
-        lambda r: _joints(
-            r, lambda j, d: r.model.jnt_type[j] == FREE and _any(r.model.dof_frictionloss[d][:3])
+        lambda r: _joint_names(
+            r,
+            lambda j, d: (
+                r.model.jnt_type[j] == FREE and _any_nonzero(r.model.dof_frictionloss[d][:3])
+            ),
         ),
         "frictionloss of free joints ({names}) acts on translation along the axes of the "
         "world in MuJoCo; that part is ignored",
@@ -113,7 +116,7 @@ IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
     ),
     IgnoredElement(
         "warning",
-        lambda r: _joints(r, lambda j, d: _any(r.model.dof_dampingpoly[d])),
+        lambda r: _joint_names(r, lambda j, d: _any_nonzero(r.model.dof_dampingpoly[d])),
         "damping of {counted} ({names}) is a polynomial; only its linear term is read",
     ),
     IgnoredElement(
@@ -131,8 +134,8 @@ IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
     ),
     IgnoredElement(
         "note",
-        lambda r: _joints(
-            r, lambda j, d: _any(r.model.dof_damping[d], r.model.dof_frictionloss[d])
+        lambda r: _joint_names(
+            r, lambda j, d: _any_nonzero(r.model.dof_damping[d], r.model.dof_frictionloss[d])
         ),
         "damping and frictionloss ({counted}) are ignored; add --friction to include them",
         ("friction",),
@@ -143,7 +146,7 @@ IGNORED: Final[tuple[IgnoredElement[CompiledMjcf], ...]] = (
 
 
 MISSING: Final = f"reading MJCF needs MuJoCo; install it: {install('mujoco')}"
-UNFELT: Final = (
+REMOVABLE_ELEMENTS: Final = (
     "sensors", "actuators", "pairs", "excludes", "keys", "skins", "lights", "cameras", "tuples",
     "texts", "numerics", "tendons", "hfields", "meshes", "materials", "textures",
 )  # fmt: skip
@@ -151,7 +154,7 @@ UNFELT: Final = (
 it."""
 
 
-def compiled(root: XmlNode, path: Path) -> tuple[Any, Any]:
+def compiled_model(root: XmlNode, path: Path) -> tuple[Any, Any]:
     """The module `mujoco` and its model of the file.
 
     Where the file cannot be compiled (most often because meshes are not there), it is tried without
@@ -165,9 +168,9 @@ def compiled(root: XmlNode, path: Path) -> tuple[Any, Any]:
             warnings.simplefilter("always")
             model = _spec(mujoco, root, path).compile()
     except (ValueError, OSError, RuntimeError, mujoco.FatalError) as error:
-        model, reason = _bare(mujoco, root, path), _reason(error)
+        model, reason = _compiled_without_geometry(mujoco, root, path), _one_line(error)
     else:
-        for words in dict.fromkeys(_reason(warning.message) for warning in caught):
+        for words in dict.fromkeys(_one_line(warning.message) for warning in caught):
             root.with_label("<mujoco>").notice("note", f"MuJoCo reports: {words}")
         return mujoco, model
     if model is None:
@@ -186,30 +189,30 @@ def _spec(mujoco: Any, root: XmlNode, path: Path) -> Any:
     if path.suffix.lower() == ".xml" and os.path.isfile(path):
         return mujoco.MjSpec.from_file(str(path))
     text = "\n".join(root.source.lines)
-    spec = mujoco.MjSpec.from_string(text, include=dict(_included(text, path.parent)))
+    spec = mujoco.MjSpec.from_string(text, include=dict(_included_files(text, path.parent)))
     spec.modelfiledir = str(path.parent)
     return spec
 
 
-def _included(text: str, folder: Path, deep: int = 0) -> Iterator[tuple[str, bytes]]:
+def _included_files(text: str, folder: Path, depth: int = 0) -> Iterator[tuple[str, bytes]]:
     """The files that an MJCF includes, by the names that it has for them; MuJoCo says which of
     them is missing."""
     for name in re.findall(r"<include\s[^>]*?file\s*=\s*[\"']([^\"']+)[\"']", text):
         path = folder / name
-        if os.path.isfile(path) and deep < DEEPEST:
+        if os.path.isfile(path) and depth < MAX_INCLUDE_DEPTH:
             data = file_bytes(path)
             yield name, data
-            yield from _included(data.decode("utf-8", "replace"), folder, deep + 1)
+            yield from _included_files(data.decode("utf-8", "replace"), folder, depth + 1)
 
 
-DEEPEST: Final = 16
+MAX_INCLUDE_DEPTH: Final = 16
 
 
-def _reason(error: Warning | Exception | str) -> str:
+def _one_line(error: Warning | Exception | str) -> str:
     return shown(" ".join(str(error).split()), 300)
 
 
-def _bare(mujoco: Any, root: XmlNode, path: Path) -> Any:
+def _compiled_without_geometry(mujoco: Any, root: XmlNode, path: Path) -> Any:
     """The model without geometry; None where it is needed or something else is wrong."""
     try:
         spec = _spec(mujoco, root, path)
@@ -219,7 +222,7 @@ def _bare(mujoco: Any, root: XmlNode, path: Path) -> Any:
             return None
         if any(body.geoms and not body.explicitinertial for body in bodies):
             return None
-        for kind in ("geoms", *UNFELT):
+        for kind in ("geoms", *REMOVABLE_ELEMENTS):
             for element in list(getattr(spec, kind)):
                 spec.delete(element)
         with warnings.catch_warnings():
@@ -232,7 +235,7 @@ def _bare(mujoco: Any, root: XmlNode, path: Path) -> Any:
 NO_GRAVITY = (0.0, 0.0, 0.0)
 
 
-def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
+def read_root(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     """The robot in an MJCF file.
 
     Its links are the bodies, the first of them `world`; between several joints of a body, and at a
@@ -240,29 +243,31 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     as what is reflected of a rotor. The digest is of the file and of what MuJoCo made of it, so
     that it changes with included files and meshes. Raises RobotError for what MuJoCo refuses, and
     where the package `mujoco` is not installed."""
-    mujoco, model = compiled(root, path)
-    return of_compiled(mujoco, model, root, root.element.get("model", ""), digest)
+    mujoco, model = compiled_model(root, path)
+    return robot_of_compiled(mujoco, model, root, root.element.get("model", ""), digest)
 
 
-def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) -> RobotDescription:
+def robot_of_compiled(
+    mujoco: Any, model: Any, root: XmlNode, name: str, digest: str
+) -> RobotDescription:
     """The robot of a model that MuJoCo compiled, from the root element of its file and the digest
     of that. Raises RobotError."""
     robot = CompiledMjcf(mujoco, model, root)
     links, joints, drives = elements(robot)
-    around = {name: fluids(robot, k) for k, name in enumerate(robot.bodies) if k}
-    links = tuple(replace(link, fluids=around.get(link.name, ())) for link in links)
-    joints, loops = coupled(robot, joints)
+    fluids_by_link = {name: fluids(robot, k) for k, name in enumerate(robot.bodies) if k}
+    links = tuple(replace(link, fluids=fluids_by_link.get(link.name, ())) for link in links)
+    joints, loops = with_equality_constraints(robot, joints)
     notice_ignored(root.with_label("<mujoco>"), IGNORED, robot)
-    off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
-    x, y, z = NO_GRAVITY if off else (float(g) + 0.0 for g in model.opt.gravity)
+    gravity_is_disabled = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    x, y, z = NO_GRAVITY if gravity_is_disabled else (float(g) + 0.0 for g in model.opt.gravity)
     parts = (digest, *map(repr, (links, joints, drives, *([loops] if loops else []))))
-    everything = hashlib.sha256(" ".join(parts).encode()).hexdigest()
-    tied = transmissions(robot)
+    complete_digest = hashlib.sha256(" ".join(parts).encode()).hexdigest()
+    motors = transmissions(robot)
     return check(
         RobotDescription(
             name.strip() or "robot",
             root.source.file,
-            everything,
+            complete_digest,
             root.line,
             links,
             joints,
@@ -270,13 +275,13 @@ def of_compiled(mujoco: Any, model: Any, root: XmlNode, name: str, digest: str) 
             drives,
             gravity=(x, y, z),
             tag="<mujoco>",
-            transmissions=tied,
+            transmissions=motors,
             loops=loops,
         )
     )
 
 
-def description(source: Any) -> RobotDescription:
+def robot_of_mujoco(source: Any) -> RobotDescription:
     """The robot of a model. Raises OptionError for another object of MuJoCo and for a specification
     that MuJoCo cannot compile."""
     import mujoco
@@ -286,7 +291,7 @@ def description(source: Any) -> RobotDescription:
         try:
             model = source.copy().compile()
         except (ValueError, RuntimeError, mujoco.FatalError) as error:
-            text = f"mujoco.MjSpec: MuJoCo cannot compile it: {_reason(error)}"
+            text = f"mujoco.MjSpec: MuJoCo cannot compile it: {_one_line(error)}"
             raise OptionError(text) from None
     if not isinstance(model, mujoco.MjModel):
         kind = shown(type(source).__qualname__)
@@ -295,4 +300,4 @@ def description(source: Any) -> RobotDescription:
     root = XmlNode(
         etree.Element("mujoco"), XmlFile(f"mujoco.{type(source).__name__}", ("",)), "<mujoco>"
     )
-    return of_compiled(mujoco, model, root, name, "")
+    return robot_of_compiled(mujoco, model, root, name, "")

@@ -17,12 +17,12 @@ from symgen.reading.rotations import origin_from_pose, rotation_about_axis, rota
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
-WORDS: Final = ("floating", "ball", "prismatic", "revolute")
+JOINT_WORDS: Final = ("floating", "ball", "prismatic", "revolute")
 """Our words for MuJoCo's joint types, by their number (mjtJoint)."""
 DOFS: Final = (6, 3, 1, 1)
 """The number of velocities of joints of these types."""
 
-LISTED: Final = ("body", "joint", "freejoint", "geom", "connect", "weld")
+ELEMENTS_WITH_LINES: Final = ("body", "joint", "freejoint", "geom", "connect", "weld")
 """The elements of a file whose lines are known by name."""
 
 Elements = tuple[tuple[LinkElement, ...], tuple[JointElement, ...], tuple[DriveElement, ...]]
@@ -50,7 +50,7 @@ class CompiledMjcf:
     @cached_property
     def lines(self) -> dict[tuple[str, str], int]:
         """The lines of bodies, joints, geoms and loops, by "body", "joint" or kind and name."""
-        elements = self.root.element.iter(*LISTED)
+        elements = self.root.element.iter(*ELEMENTS_WITH_LINES)
         nodes = (XmlNode(element, self.root.source, self.root.label) for element in elements)
         return {(x.tag.removeprefix("free"), x.element.get("name") or ""): x.line for x in nodes}
 
@@ -58,7 +58,7 @@ class CompiledMjcf:
         """The names of the file; a free one, WORD and number, where it has none."""
         names = [self.mujoco.mj_id2name(self.model, kind, i) for i in range(count)]
         taken = {name for name in names if name}
-        return tuple(name or free(f"{word}{i}", taken) for i, name in enumerate(names))
+        return tuple(name or unique_name(f"{word}{i}", taken) for i, name in enumerate(names))
 
     def name(self, kind: Any, index: int) -> str:
         """The name of an element of a kind (mjtObj); "number INDEX" where the file gives none."""
@@ -84,7 +84,7 @@ class CompiledMjcf:
         return int(self.model.jnt_type[joint]) >= 2
 
 
-def free(name: str, taken: set[str]) -> str:
+def unique_name(name: str, taken: set[str]) -> str:
     """The name, with underscores until nothing else has it; it is taken then."""
     while name in taken:
         name += "_"
@@ -97,9 +97,9 @@ def elements(robot: CompiledMjcf) -> Elements:
     taken = set(robot.bodies)
     links, joints = [LinkElement("world", robot.root.line)], list[JointElement]()
     for body in range(1, robot.model.nbody):
-        between, chain = _chain(robot, body, taken)
+        intermediate_links, chain = _chain(robot, body, taken)
         line = robot.line("body", robot.bodies[body])
-        links += [LinkElement(name, line) for name in between]
+        links += [LinkElement(name, line) for name in intermediate_links]
         links.append(LinkElement(robot.bodies[body], line, _inertial(robot, body, line)))
         joints += chain
     drives = [
@@ -124,65 +124,67 @@ def _chain(robot: CompiledMjcf, body: int, taken: set[str]) -> tuple[list[str], 
     """The joints from a body's parent to it, with the names of the links between them."""
     model, name = robot.model, robot.bodies[body]
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
-    at, below = (
+    pose, parent = (
         pose_of(model.body_pos[body], model.body_quat[body]),
         robot.bodies[model.body_parentid[body]],
     )
-    between, joints = list[str](), list[JointElement]()
+    intermediate_links, joints = list[str](), list[JointElement]()
     for joint in range(first, first + count):
-        kind = WORDS[model.jnt_type[joint]]
+        kind = JOINT_WORDS[model.jnt_type[joint]]
         anchor = triple_of(model.jnt_pos[joint])
-        if kind == WORDS[0]:
-            at, anchor = Pose(), (0.0, 0.0, 0.0)  # its positions are those in the world
+        if kind == JOINT_WORDS[0]:
+            pose, anchor = Pose(), (0.0, 0.0, 0.0)  # its positions are those in the world
         last = joint == first + count - 1 and not any(anchor)
-        child = name if last else free(f"{name}.{robot.joints[joint]}", taken)
-        between += [] if last else [child]
-        origin = at @ Pose(IDENTITY, anchor) @ _unmoved(robot, joint)
-        joints.append(_joint(robot, joint, below, child, origin))
+        child = name if last else unique_name(f"{name}.{robot.joints[joint]}", taken)
+        intermediate_links += [] if last else [child]
+        origin = pose @ Pose(IDENTITY, anchor) @ _pose_at_zero(robot, joint)
+        joints.append(_joint(robot, joint, parent, child, origin))
         x, y, z = anchor
-        at, below = Pose(IDENTITY, (-x, -y, -z)), child
-    if not joints or below != name:
+        pose, parent = Pose(IDENTITY, (-x, -y, -z)), child
+    if not joints or parent != name:
         line = robot.line("body", name)
-        fixed = free(f"{name}.fixed", set(robot.joints))
-        joints.append(JointElement(fixed, line, FIXED, below, name, origin_from_pose(at, line)))
-    return between, joints
+        fixed = unique_name(f"{name}.fixed", set(robot.joints))
+        joints.append(JointElement(fixed, line, FIXED, parent, name, origin_from_pose(pose, line)))
+    return intermediate_links, joints
 
 
-def _unmoved(robot: CompiledMjcf, joint: int) -> Pose:
+def _pose_at_zero(robot: CompiledMjcf, joint: int) -> Pose:
     """From where a joint is in the file, at `ref`, to where its coordinate is 0."""
     if not robot.single(joint):
         return Pose()
     ref = float(robot.model.qpos0[robot.model.jnt_qposadr[joint]])
-    axis = _unit(robot.model.jnt_axis[joint])
+    axis = _unit_axis(robot.model.jnt_axis[joint])
     if not ref:
         return Pose()
-    if WORDS[robot.model.jnt_type[joint]] == "prismatic":
+    if JOINT_WORDS[robot.model.jnt_type[joint]] == "prismatic":
         x, y, z = (-ref * a for a in axis)
         return Pose(IDENTITY, (x, y, z))
     return Pose(rotation_about_axis(axis, cos(ref), sin(-ref)))
 
 
-def _joint(robot: CompiledMjcf, joint: int, below: str, child: str, at: Pose) -> JointElement:
+def _joint(robot: CompiledMjcf, joint: int, parent: str, child: str, at: Pose) -> JointElement:
     model, name, line = robot.model, robot.joints[joint], robot.joint_line(joint)
-    word = WORDS[model.jnt_type[joint]]
+    word = JOINT_WORDS[model.jnt_type[joint]]
     if word not in JOINTS:
         message = f"{word} joints are not supported yet; remove the joint"
         raise robot.root.with_label(f"joint '{shown(name)}'").error(message)
     single, spring = robot.single(joint), float(model.jnt_stiffness[joint])
-    rest = float(model.qpos_spring[model.jnt_qposadr[joint]]) if single and spring else 0.0
+    relaxed_position = (
+        float(model.qpos_spring[model.jnt_qposadr[joint]]) if single and spring else 0.0
+    )
     return JointElement(
         name,
         line,
         "continuous" if word == "revolute" and not model.jnt_limited[joint] else word,
-        below,
+        parent,
         child,
         origin_from_pose(at, line),
-        _unit(model.jnt_axis[joint]) if single else IDENTITY[0],
+        _unit_axis(model.jnt_axis[joint]) if single else IDENTITY[0],
         _limits(model, joint) if single else Limits(),
         merged(robot.of_dofs("damping", joint)),
         _friction(robot, joint),
         stiffness=spring,
-        reference=rest,
+        reference=relaxed_position,
     )
 
 
@@ -199,7 +201,7 @@ def _friction(robot: CompiledMjcf, joint: int) -> PerCoordinate:
     """The frictionloss of a joint. That of a free joint's translation acts along the axes of the
     world, where no velocity is, and is left out (see `symgen.reading.mjcf`)."""
     losses = robot.of_dofs("frictionloss", joint)
-    translation = 3 if WORDS[robot.model.jnt_type[joint]] == "floating" else 0
+    translation = 3 if JOINT_WORDS[robot.model.jnt_type[joint]] == "floating" else 0
     return merged([0.0] * translation + losses[translation:])
 
 
@@ -215,7 +217,7 @@ def triple_of(numbers: Any) -> Triple:
     return x, y, z
 
 
-def _unit(numbers: Any) -> Triple:
+def _unit_axis(numbers: Any) -> Triple:
     axis = triple_of(numbers)
     length = norm(*axis)
     x, y, z = axis if length == 1 else tuple(a / length for a in axis)
@@ -240,10 +242,12 @@ def fluids(robot: CompiledMjcf, body: int) -> tuple[LinkFluid, ...]:
         return ()
     first = int(model.body_geomadr[body])
     geoms = range(first, first + int(model.body_geomnum[body]))
-    wet = [geom for geom in geoms if model.geom_fluid[geom][0] > 0]
+    ellipsoids = [geom for geom in geoms if model.geom_fluid[geom][0] > 0]
     wind = triple_of(option.wind)
-    around = (_ellipsoid(robot, geom) for geom in wet) if wet else [_box(robot, body)]
-    return tuple(replace(fluid, current=wind) for fluid in around)
+    fluids_of_body = (
+        (_ellipsoid(robot, geom) for geom in ellipsoids) if ellipsoids else [_box(robot, body)]
+    )
+    return tuple(replace(fluid, current=wind) for fluid in fluids_of_body)
 
 
 def _box(robot: CompiledMjcf, body: int) -> LinkFluid:
@@ -256,13 +260,13 @@ def _box(robot: CompiledMjcf, body: int) -> LinkFluid:
     density = float(robot.model.opt.density)
     drag = diagonal_matrix([density * x for x in (*faces, *edges)])
     return LinkFluid(
-        linear_drag=_stokes(robot, (a + b + c) / 3),
+        linear_drag=_sphere_drag(robot, (a + b + c) / 3),
         quadratic_drag=quadratic_terms([drag[6 * k : 6 * k + 6] for k in range(6)]),
         pose=pose_of(robot.model.body_ipos[body], robot.model.body_iquat[body]),
     )
 
 
-def _stokes(robot: CompiledMjcf, diameter: float) -> tuple[float, ...]:
+def _sphere_drag(robot: CompiledMjcf, diameter: float) -> tuple[float, ...]:
     """The viscous drag on a sphere."""
     force, moment = 3 * pi * diameter, pi * diameter**3
     viscosity = float(robot.model.opt.viscosity)
@@ -275,11 +279,11 @@ def _ellipsoid(robot: CompiledMjcf, geom: int) -> LinkFluid:
     body = robot.bodies[robot.model.geom_bodyid[geom]]
     line = robot.lines.get(("geom", name), robot.line("body", body))
     place = SourceLocation(robot.root.source.file, line)
-    dense = robot.model.opt.density > 0
+    has_density = robot.model.opt.density > 0
     return LinkFluid(
-        linear_drag=_stokes(robot, 2 / 3 * sum(_semiaxes(robot, geom))),
+        linear_drag=_sphere_drag(robot, 2 / 3 * sum(_semiaxes(robot, geom))),
         pose=pose_of(robot.model.geom_pos[geom], robot.model.geom_quat[geom]),
-        trouble=f"{place}: geom '{shown(name)}': {ELLIPSOID}" if dense else "",
+        trouble=f"{place}: geom '{shown(name)}': {ELLIPSOID}" if has_density else "",
     )
 
 

@@ -22,15 +22,15 @@ from symgen.reading.description import (
 from symgen.reading.mjcf.compiled_model import CompiledMjcf, pose_of
 from symgen.text import quoted, shown
 
-CUT_JOINTS: Final = {"connect": "ball", "weld": "fixed"}
+LOOP_CUT_JOINTS: Final = {"connect": "ball", "weld": "fixed"}
 """The cut joint of a constraint between bodies or sites that closes a loop."""
-LOOPS: Final = (*CUT_JOINTS, "distance")
+LOOP_CONSTRAINTS: Final = (*LOOP_CUT_JOINTS, "distance")
 """Constraints that close loops."""
-UNIT: Final = (1.0, 0.0, 0.0, 0.0)
+IDENTITY_QUATERNION: Final = (1.0, 0.0, 0.0, 0.0)
 """The quaternion of no rotation."""
 
 
-def coupled(
+def with_equality_constraints(
     robot: CompiledMjcf, joints: Sequence[JointElement]
 ) -> tuple[tuple[JointElement, ...], tuple[LoopElement, ...]]:
     """The joints, those that follow others included, and the points of bodies that stay together.
@@ -40,7 +40,7 @@ def coupled(
     follows: dict[str, Mimic] = {}
     unused: dict[str, list[str]] = {}
     loops = list[LoopElement]()
-    for i, kind in _active(robot):
+    for i, kind in _active_constraints(robot):
         ends = [int(ids[i]) for ids in (robot.model.eq_obj1id, robot.model.eq_obj2id)]
         if kind == "joint" and ends[1] >= 0 and robot.model.eq_data[i][2:5].any():
             loops.append(_polynomial(robot, i, *ends))
@@ -48,15 +48,19 @@ def coupled(
             kind == "tendon"
             and all(fixed_tendon_length(robot, k) is not None for k in ends if k >= 0)
         ):
-            _tie(robot, i, kind, follows)
-        elif kind in CUT_JOINTS:
+            _add_coupling(robot, i, kind, follows)
+        elif kind in LOOP_CUT_JOINTS:
             loops.append(_loop(robot, i, kind))
         else:
             name = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i)
             unused.setdefault(kind, []).append(name)
     for kind, names in unused.items():
-        effect = "closes a loop, which is left open" if kind in LOOPS else "has no effect"
-        _warn(robot, f"<{kind}> of <equality> ({quoted(names)}) {effect}: the parts move freely")
+        effect = (
+            "closes a loop, which is left open" if kind in LOOP_CONSTRAINTS else "has no effect"
+        )
+        _add_warning(
+            robot, f"<{kind}> of <equality> ({quoted(names)}) {effect}: the parts move freely"
+        )
     return with_mimics(joints, follows), tuple(loops)
 
 
@@ -66,17 +70,17 @@ def _loop(robot: CompiledMjcf, i: int, kind: str) -> LoopElement:
     first, second = (int(ids[i]) for ids in ends)
     name = robot.name(robot.mujoco.mjtObj.mjOBJ_EQUALITY, i)
     if model.eq_objtype[i] == robot.mujoco.mjtObj.mjOBJ_SITE:
-        places = [(model.site_pos[k], model.site_quat[k]) for k in (first, second)]
+        frames_of_ends = [(model.site_pos[k], model.site_quat[k]) for k in (first, second)]
         first, second = (int(model.site_bodyid[k]) for k in (first, second))
     elif kind == "connect":
         data = model.eq_data[i]
-        places = [(data[:3], UNIT), (data[3:6], UNIT)]
+        frames_of_ends = [(data[:3], IDENTITY_QUATERNION), (data[3:6], IDENTITY_QUATERNION)]
     else:  # a weld: an anchor on the second body, and a relative pose of it on the first
         data = model.eq_data[i]
-        places = [(data[3:6], data[6:10]), (data[:3], UNIT)]
+        frames_of_ends = [(data[3:6], data[6:10]), (data[:3], IDENTITY_QUATERNION)]
     links = robot.bodies[first], robot.bodies[second]
-    frames = (pose_of(p, _floats(quaternion)) for p, quaternion in places)
-    line, cut = robot.line(kind, name), CUT_JOINTS[kind]
+    frames = (pose_of(p, _floats(quaternion)) for p, quaternion in frames_of_ends)
+    line, cut = robot.line(kind, name), LOOP_CUT_JOINTS[kind]
     return LoopElement.between(name, line, links, frames, optional=True, joint=cut)
 
 
@@ -106,22 +110,22 @@ def _floats(values: Iterable[float]) -> list[float]:
     return [float(x) + 0.0 for x in values]
 
 
-def _active(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
+def _active_constraints(robot: CompiledMjcf) -> Iterator[tuple[int, str]]:
     """The constraints that hold from the start, and their kinds."""
-    model, kinds, off = robot.model, robot.mujoco.mjtEq, 0
+    model, kinds, inactive = robot.model, robot.mujoco.mjtEq, 0
     disabled = model.opt.disableflags & robot.mujoco.mjtDisableBit.mjDSBL_EQUALITY
     for i in range(model.neq):
         if model.eq_active0[i] and not disabled:
             yield i, kinds(model.eq_type[i]).name.removeprefix("mjEQ_").lower()
         else:
-            off += 1
-    if off:
+            inactive += 1
+    if inactive:
         robot.root.with_label("<mujoco>").notice(
-            "note", f"{off} constraints of <equality> are inactive and are ignored"
+            "note", f"{inactive} constraints of <equality> are inactive and are ignored"
         )
 
 
-def _tie(robot: CompiledMjcf, i: int, kind: str, follows: dict[str, Mimic]) -> None:
+def _add_coupling(robot: CompiledMjcf, i: int, kind: str, follows: dict[str, Mimic]) -> None:
     """A joint, or a fixed tendon, whose coordinate is linear in that of another or constant."""
     a0, a1, *higher = map(float, robot.model.eq_data[i][:5])
     first, second = int(robot.model.eq_obj1id[i]), int(robot.model.eq_obj2id[i])
@@ -129,21 +133,23 @@ def _tie(robot: CompiledMjcf, i: int, kind: str, follows: dict[str, Mimic]) -> N
     subject = f"{kind} '{shown(name)}' is coupled"
     right += a0
     if second < 0 and kind == "joint":
-        _warn(
+        _add_warning(
             robot,
             f"joint '{shown(name)}' is locked by <equality> but moves freely here; use "
             f"--lock '{shown(name)}={right:.12g}' to lock it",
         )
         return
     if second >= 0 and any(higher):
-        _warn(robot, f"{subject} by a polynomial that is not linear; the coupling is ignored")
+        _add_warning(
+            robot, f"{subject} by a polynomial that is not linear; the coupling is ignored"
+        )
         return
     if second >= 0:
         _, others, at = _coordinate(robot, kind, second)
         right -= a1 * at
-        for other, by in others.items():
-            weights[other] = weights.get(other, 0.0) - a1 * by
-    _follow(robot, LinearFunction(tuple(weights.items()), -right), follows, subject)
+        for other, factor in others.items():
+            weights[other] = weights.get(other, 0.0) - a1 * factor
+    _add_follower(robot, LinearFunction(tuple(weights.items()), -right), follows, subject)
 
 
 def _coordinate(robot: CompiledMjcf, kind: str, k: int) -> tuple[str, dict[str, float], float]:
@@ -168,16 +174,16 @@ def fixed_tendon_length(robot: CompiledMjcf, tendon: int) -> dict[str, float] | 
     return {robot.joints[int(model.wrap_objid[k])]: float(model.wrap_prm[k]) for k in wraps}
 
 
-def _follow(
+def _add_follower(
     robot: CompiledMjcf, equation: LinearFunction, follows: dict[str, Mimic], subject: str
 ) -> None:
     """Solve an equation, a function that is 0, for the first of its joints that none of the others
     follows."""
-    used = {name: by for name, by in equation.terms if by}
+    used = {name: factor for name, factor in equation.terms if factor}
     free = (k for k in used if k not in follows and not _follows(used, k, follows))
     follower = next(free, None) if len(used) > 1 else None
     if follower is None:
-        _warn(
+        _add_warning(
             robot,
             f"{subject} so that no dependent joint can be chosen; the coupling is ignored",
         )
@@ -199,7 +205,7 @@ def _follows(leaders: Iterable[str], name: str, follows: dict[str, Mimic]) -> bo
     return False
 
 
-def _warn(robot: CompiledMjcf, message: str) -> None:
+def _add_warning(robot: CompiledMjcf, message: str) -> None:
     robot.root.with_label("<mujoco>").notice("warning", message)
 
 
@@ -209,18 +215,20 @@ def transmissions(robot: CompiledMjcf) -> tuple[Transmission, ...]:
     groups: list[tuple[set[str], list[Motor]]] = []
     for motor in _motors(robot):
         names = {name for name, _ in motor.angle.terms}
-        near = [group for group in groups if group[0] & names]
-        groups = [group for group in groups if group not in near]
-        groups.append((names.union(*(n for n, _ in near)), [m for _, ms in near for m in ms]))
+        connected = [group for group in groups if group[0] & names]
+        groups = [group for group in groups if group not in connected]
+        groups.append(
+            (names.union(*(n for n, _ in connected)), [m for _, ms in connected for m in ms])
+        )
         groups[-1][1].append(motor)
-    tied_joints = []
+    found = []
     for names, motors in groups:
         joints = tuple(sorted(names, key=robot.joints.index))
         independent = _independent(motors)
         if len(independent) == len(joints):
             line = robot.joint_line(robot.joints.index(joints[0]))
-            tied_joints.append(Transmission(line, joints, tuple(independent)))
-    return tuple(sorted(tied_joints, key=lambda tied: robot.joints.index(tied.joints[0])))
+            found.append(Transmission(line, joints, tuple(independent)))
+    return tuple(sorted(found, key=lambda tied: robot.joints.index(tied.joints[0])))
 
 
 def _motors(robot: CompiledMjcf) -> Iterator[Motor]:
@@ -234,7 +242,7 @@ def _motors(robot: CompiledMjcf) -> Iterator[Motor]:
             terms = {robot.joints[at]: 1.0}
         elif kind == kinds.mjTRN_TENDON:
             terms = fixed_tendon_length(robot, at) or {}
-        scaled = tuple((joint, gear * by) for joint, by in terms.items() if gear * by)
+        scaled = tuple((joint, gear * factor) for joint, factor in terms.items() if gear * factor)
         if scaled:
             yield Motor(name, LinearFunction(scaled))
 

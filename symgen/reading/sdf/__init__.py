@@ -27,9 +27,9 @@ from symgen.reading.sdf.joint_elements import (
     SdfJoint,
     axes,
     drives,
-    geared,
     joint_elements,
     loop_element,
+    with_gearboxes,
 )
 from symgen.reading.sdf.scopes import (
     WORLD,
@@ -52,7 +52,7 @@ from symgen.reading.xml_reader import (
 )
 from symgen.text import hint, quoted, shown
 
-KNOWN: Final = {
+KNOWN_ELEMENTS: Final = {
     "model": "link joint frame model include pose static self_collide allow_auto_disable "
     "enable_wind",
     "link": "inertial pose visual collision sensor light self_collide gravity kinematic "
@@ -71,14 +71,14 @@ def notice_ignored_elements(root: XmlNode, models: Sequence[Scope]) -> None:
     notice_ignored(root.with_label("<sdf>"), IGNORED, models)
     unknown = (
         (part, child)
-        for part, node in _parts(models)
+        for part, node in _examined_elements(models)
         for child in node
-        if child.tag not in KNOWN[part].split() and not is_hydrodynamics(child)
+        if child.tag not in KNOWN_ELEMENTS[part].split() and not is_hydrodynamics(child)
     )
-    notice_unknown(unknown, KNOWN)
+    notice_unknown(unknown, KNOWN_ELEMENTS)
 
 
-def _parts(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
+def _examined_elements(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
     for model in models:
         yield "model", model.node
         for node in model.node:
@@ -94,22 +94,23 @@ def _links(models: Sequence[Scope]) -> Iterator[tuple[str, XmlNode]]:
             yield model.prefix + node.text("name"), node
 
 
-def _of_axes(
-    models: Sequence[Scope], tag: str, counts: Callable[[str], bool] = bool
+def _axis_elements(
+    models: Sequence[Scope], tag: str, is_included: Callable[[str], bool] = bool
 ) -> Iterator[tuple[str, XmlNode]]:
-    """The elements that the axes of joints have under a tag, for joints whose word `counts`."""
+    """The elements that the axes of joints have under a tag, for joints whose word
+    `is_included`."""
     for model in models:
         for joint in model.node.children("joint"):
             row = TYPES.get(joint.element.get("type", "").strip())
-            if row is not None and counts(row.word):
+            if row is not None and is_included(row.word):
                 for axis in axes(joint):
                     yield from ((model.prefix + joint.text("name"), n) for n in axis.children(tag))
 
 
-def _rubbed(models: Sequence[Scope]) -> list[str]:
+def _joints_with_friction(models: Sequence[Scope]) -> list[str]:
     """The joints with damping or friction."""
     tags = ("damping", "friction")
-    nodes = _of_axes(models, "dynamics")
+    nodes = _axis_elements(models, "dynamics")
     return [*dict.fromkeys(n for n, node in nodes if any(number(node, t, 0.0) for t in tags))]
 
 
@@ -135,7 +136,7 @@ IGNORED: Final[tuple[IgnoredElement[Sequence[Scope]], ...]] = (
     IgnoredElement(
         "note",
         lambda models: dict.fromkeys(
-            name for name, _ in _of_axes(models, "limit", has_several_coordinates)
+            name for name, _ in _axis_elements(models, "limit", has_several_coordinates)
         ),
         "limits of joints with several coordinates ({names}) are ignored",
     ),
@@ -153,7 +154,7 @@ IGNORED: Final[tuple[IgnoredElement[Sequence[Scope]], ...]] = (
     ),
     IgnoredElement(
         "note",
-        _rubbed,
+        _joints_with_friction,
         "damping and friction ({counted}) are ignored; add --friction to include them",
         ("friction",),
         "damping and friction of {counted} (--friction)",
@@ -162,7 +163,7 @@ IGNORED: Final[tuple[IgnoredElement[Sequence[Scope]], ...]] = (
 """The elements of SDFormat without effect."""
 
 
-DEFAULTS: Final = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+DEFAULT_INERTIA: Final = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
 """SDFormat's moments of inertia where a file is silent (kg m²); its mass is 1 kg."""
 
 
@@ -170,22 +171,22 @@ def link_elements(scope: Scope) -> Iterator[LinkElement]:
     """The links of a model. Raises RobotError."""
     for node in scope.node.children("link"):
         name = scope.prefix + node.text("name")
-        called = node.with_label(f"link '{shown(name)}'")
-        yield LinkElement(name, called.line, _inertial(called))
+        labelled = node.with_label(f"link '{shown(name)}'")
+        yield LinkElement(name, labelled.line, _inertial(labelled))
 
 
 def _inertial(link: XmlNode) -> Inertial:
     node = link.single_child("inertial")
     if node is None:
-        return Inertial(link.line, origin_from_pose(Pose(), link.line), 1.0, DEFAULTS)
+        return Inertial(link.line, origin_from_pose(Pose(), link.line), 1.0, DEFAULT_INERTIA)
     if node.element.get("auto") in ("true", "1"):
         raise link.error("inertia from geometry (auto) is not supported yet; write its numbers")
     mass, inertia = number(node, "mass", 1.0), node.single_child("inertia")
     if mass < 0:
         raise link.error(f"mass is negative ({mass:g} kg); give 0 or more")
-    tensor: tuple[float, ...] = DEFAULTS
+    tensor: tuple[float, ...] = DEFAULT_INERTIA
     if inertia is not None:
-        pairs = zip(TENSOR, DEFAULTS, strict=True)
+        pairs = zip(TENSOR, DEFAULT_INERTIA, strict=True)
         tensor = tuple(number(inertia, name, default) for name, default in pairs)
     line, trouble = node.line, tensor_trouble(tensor, mass)
     place, frame = pose(node)
@@ -197,75 +198,75 @@ def _inertial(link: XmlNode) -> Inertial:
     return Inertial(line, origin_from_pose(place, line), mass, tensor, trouble)
 
 
-def described(root: XmlNode, path: Path, digest: str, model: str | None = None) -> RobotDescription:
+def read_root(root: XmlNode, path: Path, digest: str, model: str | None = None) -> RobotDescription:
     """The model of an SDF file, or of the one world in it; the one called `model` of several.
 
     Names of nested models are preceded by theirs, as in ``arm::elbow``; between a joint and a child
     link whose frame is not the joint's there is a link without mass called CHILD.JOINT. Joints to
     the world make `world` the first link; without one the model floats in SDFormat, which a note
     says. Raises RobotError for what is no such file."""
-    outer, top, name = _top(root, path, model)
-    inside = list(scopes(top))
-    frames = Frames(inside)
+    outer, top, name = _chosen_model(root, path, model)
+    all_scopes = list(scopes(top))
+    frames = Frames(all_scopes)
     if pose(top.at_location)[1]:
         frames.add_world(outer)
-    around = fluids(outer.node, inside)
+    fluids_by_link = fluids(outer.node, all_scopes)
     links = [
-        replace(link, fluids=around.get(link.name, ()))
-        for scope in inside
+        replace(link, fluids=fluids_by_link.get(link.name, ()))
+        for scope in all_scopes
         for link in link_elements(scope)
     ]
-    joints, tied, loops = _tree(root, inside, frames)
-    links += tied
+    joints, intermediate_links, loops = _joints_and_loops(root, all_scopes, frames)
+    links += intermediate_links
     if any(joint.parent == WORLD for joint in joints):
         links.insert(0, LinkElement(WORLD, root.line))
-    notice_ignored_elements(root, inside)
-    outside = outer.node.children("joint") if outer.node.tag == "world" else []
-    if outside:
-        names = quoted(node.element.get("name") or "" for node in outside)
+    notice_ignored_elements(root, all_scopes)
+    world_joints = outer.node.children("joint") if outer.node.tag == "world" else []
+    if world_joints:
+        names = quoted(node.element.get("name") or "" for node in world_joints)
         root.with_label("<world>").notice("warning", f"joints of the world ({names}) are ignored")
-    everything = digest
+    full_digest = digest
     if top.digests:
-        everything = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
-    rotors = tuple(drives(inside, {joint.name for joint in joints}))
+        full_digest = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
+    rotors = tuple(drives(all_scopes, {joint.name for joint in joints}))
     gravity = outer.node.single_child("gravity") if outer.node.tag == "world" else None
     x, y, z = EARTH if gravity is None else gravity.text_numbers(3)
     robot = RobotDescription(
-        name, root.source.file, everything, root.line, tuple(links), tuple(joints), drives=rotors,
+        name, root.source.file, full_digest, root.line, tuple(links), tuple(joints), drives=rotors,
         gravity=(x, y, z), tag="<sdf>", loops=tuple(loops),
     )  # fmt: skip
     check(robot)
-    return _noted(robot, root, frames)
+    return _with_root_rotations(robot, root, frames)
 
 
-def _tree(
-    root: XmlNode, inside: Sequence[Scope], frames: Frames
+def _joints_and_loops(
+    root: XmlNode, all_scopes: Sequence[Scope], frames: Frames
 ) -> tuple[list[JointElement], list[LinkElement], list[LoopElement]]:
     """The joints, the links that come with them, and the loops that joints to a link close that an
     earlier joint carries. A loop that is not supported is left open with a warning."""
-    joints, links, cut = list[JointElement](), list[LinkElement](), list[str]()
-    boxes, loops = list[SdfJoint](), list[LoopElement]()
-    for scope in inside:
+    joints, links, open_loops = list[JointElement](), list[LinkElement](), list[str]()
+    gearboxes, loops = list[SdfJoint](), list[LoopElement]()
+    for scope in all_scopes:
         for node in scope.node.children("joint"):
             name = scope.prefix + node.text("name")
-            called = node.with_label(f"joint '{shown(name)}'")
-            jointed = SdfJoint(called, scope, frames)
-            boxes += [jointed] if jointed.is_gearbox else []
-            elements = list(joint_elements(jointed))
-            moved = [element for element in elements if isinstance(element, JointElement)]
-            if moved and moved[-1].child in {joint.child for joint in joints}:
-                loop = loop_element(moved)
+            labelled = node.with_label(f"joint '{shown(name)}'")
+            sdf_joint = SdfJoint(labelled, scope, frames)
+            gearboxes += [sdf_joint] if sdf_joint.is_gearbox else []
+            elements = list(joint_elements(sdf_joint))
+            joints_of_node = [element for element in elements if isinstance(element, JointElement)]
+            if joints_of_node and joints_of_node[-1].child in {joint.child for joint in joints}:
+                loop = loop_element(joints_of_node)
                 loops += [loop] if loop else []
-                cut += [] if loop else [name]
+                open_loops += [] if loop else [name]
                 continue
-            joints += moved
+            joints += joints_of_node
             links += [element for element in elements if isinstance(element, LinkElement)]
-    if cut:
-        root.with_label("<sdf>").notice("warning", loops_left_open(cut, len(cut)))
-    return geared(joints, links, boxes, frames), links, loops
+    if open_loops:
+        root.with_label("<sdf>").notice("warning", loops_left_open(open_loops, len(open_loops)))
+    return with_gearboxes(joints, links, gearboxes, frames), links, loops
 
 
-def _top(root: XmlNode, path: Path, name: str | None) -> tuple[Scope, Scope, str]:
+def _chosen_model(root: XmlNode, path: Path, name: str | None) -> tuple[Scope, Scope, str]:
     """The scope around the model, the model without a prefix, and its name."""
     label = root.with_label("<sdf>")
     worlds = root.children("world")
@@ -273,7 +274,7 @@ def _top(root: XmlNode, path: Path, name: str | None) -> tuple[Scope, Scope, str
         raise label.error("has several <world>; keep one")
     node = worlds[0].with_label("<world>") if worlds else label
     outer = Scope(node, "::", path.parent, version_of(root), node)
-    top = _only(label, outer) if name is None else _named(outer, name)
+    top = _single_model(label, outer) if name is None else _model_called(outer, name)
     others = [model for model in outer.models if model is not top]
     if others:
         kind = "static models" if all(model.static for model in others) else "models"
@@ -285,7 +286,7 @@ def _top(root: XmlNode, path: Path, name: str | None) -> tuple[Scope, Scope, str
     return outer, replace(top, prefix=""), top.name
 
 
-def _only(label: XmlNode, outer: Scope) -> Scope:
+def _single_model(label: XmlNode, outer: Scope) -> Scope:
     """The only model that moves, or the only one. Raises RobotError."""
     candidates = [model for model in outer.models if not model.static] or outer.models
     if len(candidates) == 1:
@@ -300,7 +301,7 @@ def _only(label: XmlNode, outer: Scope) -> Scope:
     )
 
 
-def _named(outer: Scope, name: str) -> Scope:
+def _model_called(outer: Scope, name: str) -> Scope:
     """The model with a name. Raises OptionError."""
     found = next((model for model in outer.models if model.name == name), None)
     if found is None:
@@ -311,16 +312,18 @@ def _named(outer: Scope, name: str) -> Scope:
     return found
 
 
-def _noted(robot: RobotDescription, root: XmlNode, frames: Frames) -> RobotDescription:
+def _with_root_rotations(
+    robot: RobotDescription, root: XmlNode, frames: Frames
+) -> RobotDescription:
     """The description with the rotations of its roots in the world, and all notices."""
     label = root.with_label("<sdf>")
-    loose = [name for name in robot.roots if name != WORLD]
-    if loose and robot.roots[0] != WORLD:
+    floating_roots = [name for name in robot.roots if name != WORLD]
+    if floating_roots and robot.roots[0] != WORLD:
         label.notice(
             "note",
-            f"link '{shown(loose[0])}' has no joint to the world, so it floats in "
+            f"link '{shown(floating_roots[0])}' has no joint to the world, so it floats in "
             "SDFormat; give --base floating or --base fixed",
         )
-    tilts = tuple((name, frames.pose(name).rotation) for name in loose)
+    tilts = tuple((name, frames.pose(name).rotation) for name in floating_roots)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
     return replace(robot, tilts=tilts, notices=notices)

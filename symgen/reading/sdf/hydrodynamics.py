@@ -33,7 +33,7 @@ def fluids(world: XmlNode, scopes: Sequence[Scope]) -> dict[str, tuple[LinkFluid
     for scope in scopes:
         links = {node.text("name"): node for node in scope.node.children("link")}
         for name, node in links.items():
-            fluid = _displaced(node, _own(node), density)
+            fluid = _with_buoyancy(node, _own(node), density)
             if fluid is not None:
                 found[scope.prefix + name] = fluid
         for plugin in _plugins(scope.node, "hydrodynamics"):
@@ -41,7 +41,7 @@ def fluids(world: XmlNode, scopes: Sequence[Scope]) -> dict[str, tuple[LinkFluid
             if name not in links:
                 raise plugin.error(f"names the link '{name}', which the model does not have")
             key = scope.prefix + name
-            found[key] = _moving(plugin, found.get(key, LinkFluid()))
+            found[key] = _with_coefficients(plugin, found.get(key, LinkFluid()))
     return {name: (fluid,) for name, fluid in found.items()}
 
 
@@ -76,7 +76,9 @@ def _density(world: XmlNode) -> float | None:
     return None
 
 
-def _displaced(link: XmlNode, fluid: LinkFluid | None, density: float | None) -> LinkFluid | None:
+def _with_buoyancy(
+    link: XmlNode, fluid: LinkFluid | None, density: float | None
+) -> LinkFluid | None:
     """The fluid with the volume of the link's collision geometry. Raises RobotError."""
     if density is None:
         return fluid
@@ -110,7 +112,7 @@ def _volume(collision: XmlNode) -> tuple[float, Triple]:
     )
 
 
-def _moving(plugin: XmlNode, fluid: LinkFluid) -> LinkFluid:
+def _with_coefficients(plugin: XmlNode, fluid: LinkFluid) -> LinkFluid:
     """The fluid with the coefficients of a hydrodynamics plugin. Raises RobotError."""
     added = [[0.0] * SIX for _ in range(SIX)]
     linear, quadratic = [0.0] * SIX**2, list[QuadraticDrag]()
@@ -131,11 +133,13 @@ def _moving(plugin: XmlNode, fluid: LinkFluid) -> LinkFluid:
             linear[SIX * i + j] = -value
     if any(added[i][j] != added[j][i] for i, j in triangle()):
         raise plugin.error("its added mass is not symmetric; give xDotV and yDotU alike")
-    off = {flag(plugin, f"disable_{part}") for part in ("added_mass", "coriolis")}
+    disabled = {flag(plugin, f"disable_{part}") for part in ("added_mass", "coriolis")}
     given = any(x for row in added for x in row)
-    if given and len(off) > 1:
+    if given and len(disabled) > 1:
         raise plugin.error("<disable_added_mass> and <disable_coriolis> must have the same value")
-    mass = (0.0,) * UPPER_ENTRIES if off == {True} else tuple(added[i][j] for i, j in triangle())
+    mass = (
+        (0.0,) * UPPER_ENTRIES if disabled == {True} else tuple(added[i][j] for i, j in triangle())
+    )
     current = plugin.single_child("default_current")
     x, y, z = fluid.current if current is None else current.text_numbers(3)
     return replace(

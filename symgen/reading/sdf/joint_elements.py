@@ -14,7 +14,7 @@ from symgen.reading.joint_kinds import FIXED, merged
 from symgen.reading.joint_kinds import has_one_coordinate as is_single
 from symgen.reading.rotations import origin_from_pose, rotation_from_rpy, with_z_along
 from symgen.reading.sdf.scopes import (
-    MODEL,
+    MODEL_FRAME,
     Frames,
     Scope,
     bound,
@@ -22,11 +22,11 @@ from symgen.reading.sdf.scopes import (
     number,
     text,
 )
-from symgen.reading.urdf.transmissions import INERTIA, RATIO, drake_number
+from symgen.reading.urdf.transmissions import GEAR_RATIO_TAG, ROTOR_INERTIA_TAG, drake_number
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
-CLOSE: Final = 1e-9
+FRAME_TOLERANCE: Final = 1e-9
 """A joint's frame that is this near to its child link's (m, rad) is that."""
 
 Constants = tuple[float, ...]
@@ -60,18 +60,18 @@ class SdfJoint:
         x, y, z = (0.0, 0.0, 1.0) if xyz is None else xyz.text_numbers(3)
         frame = (xyz.element.get("expressed_in") or "") if xyz is not None else ""
         if self.scope.version < (1, 5) or flag(node, "use_parent_model_frame"):
-            frame = frame or MODEL
+            frame = frame or MODEL_FRAME
         if not (x or y or z):
             raise self.node.error(f"<xyz> of its {tag} is zero; give a direction such as 0 0 1")
         if frame:
             to_joint = self.frames.pose(self.name).inverse
-            other = self.frames.pose(self.scope.absolute(frame), by=self.node)
-            x, y, z = (to_joint @ other).turn((x, y, z))
+            joint_axis = self.frames.pose(self.scope.absolute(frame), by=self.node)
+            x, y, z = (to_joint @ joint_axis).turn((x, y, z))
         length = norm(x, y, z)
         return (x / length + 0.0, y / length + 0.0, z / length + 0.0)
 
 
-def _second(joint: SdfJoint) -> Constants:
+def _second_axis(joint: SdfJoint) -> Constants:
     a, b = joint.axis(), joint.axis("axis2")
     if abs(sum(x * y for x, y in zip(a, b, strict=True))) > 1e-6:
         raise joint.node.error("axis2 of a universal joint is not perpendicular to its axis")
@@ -107,11 +107,11 @@ TYPES: Final = {
     "prismatic": SdfJointType("prismatic"),
     "fixed": SdfJointType(FIXED, axis=False),
     "ball": SdfJointType("ball", axis=False),
-    "universal": SdfJointType("universal", constants=_second),
+    "universal": SdfJointType("universal", constants=_second_axis),
     "screw": SdfJointType("screw", constants=_pitch),
 }
 GEARBOX: Final = "gearbox"
-"""The type of a joint that couples two others and carries no link (see `geared`)."""
+"""The type of a joint that couples two others and carries no link (see `with_gearboxes`)."""
 
 
 def joint_elements(joint: SdfJoint) -> Iterator[LinkElement | JointElement]:
@@ -131,13 +131,17 @@ def joint_elements(joint: SdfJoint) -> Iterator[LinkElement | JointElement]:
     at = frames.pose(joint.name)
     origin = frames.pose(parent).inverse @ at
     to_child = at.inverse @ frames.pose(child)
-    moved = child if row.word == FIXED or _same(to_child) else f"{child}.{joint.node.text('name')}"
+    moved_link = (
+        child
+        if row.word == FIXED or _is_identity(to_child)
+        else f"{child}.{joint.node.text('name')}"
+    )
     where = origin @ to_child if row.word == FIXED else origin
-    yield _joint(joint, row, (parent, moved), where)
-    if moved != child:
-        yield LinkElement(moved, line)
+    yield _joint(joint, row, (parent, moved_link), where)
+    if moved_link != child:
+        yield LinkElement(moved_link, line)
         yield JointElement(
-            f"{moved}.fixed", line, FIXED, moved, child, origin_from_pose(to_child, line)
+            f"{moved_link}.fixed", line, FIXED, moved_link, child, origin_from_pose(to_child, line)
         )
 
 
@@ -169,9 +173,9 @@ def _pose(joint: JointElement) -> Pose:
     return Pose(rotation_from_rpy(joint.origin.rpy), joint.origin.xyz)
 
 
-def _same(pose: Pose) -> bool:
+def _is_identity(pose: Pose) -> bool:
     turned = (x - float(i == j) for i, r in enumerate(pose.rotation) for j, x in enumerate(r))
-    return all(abs(x) <= CLOSE for x in (*turned, *pose.position))
+    return all(abs(x) <= FRAME_TOLERANCE for x in (*turned, *pose.position))
 
 
 def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) -> JointElement:
@@ -211,8 +215,8 @@ def _limits(axis: XmlNode) -> Limits:
     if node is None:
         return Limits()
     lower, upper = bound(node, "lower"), bound(node, "upper")
-    most = (bound(node, tag) for tag in ("velocity", "effort"))
-    velocity, effort = (None if x is None or x < 0 else x for x in most)
+    limits = (bound(node, tag) for tag in ("velocity", "effort"))
+    velocity, effort = (None if x is None or x < 0 else x for x in limits)
     return Limits(lower, upper, velocity, effort)
 
 
@@ -249,100 +253,109 @@ def drives(models: Sequence[Scope], joints: Collection[str]) -> Iterator[DriveEl
             parts = [*node.with_label(f"joint '{shown(name)}'")]
             inertia, ratio = (
                 drake_number([part for part in parts if part.tag == tag], tag, XmlNode.text_number)
-                for tag in (INERTIA, RATIO)
+                for tag in (ROTOR_INERTIA_TAG, GEAR_RATIO_TAG)
             )
             if name in joints and (inertia is not None or ratio is not None):
                 default = None if inertia is None else 1.0
                 yield DriveElement(name, node.line, default if ratio is None else ratio, inertia)
 
 
-PARALLEL: Final = 1e-6
+DIRECTION_TOLERANCE: Final = 1e-6
 """Two axes whose directions differ by no more are one."""
-LEFT: Final = "a gearbox is ignored, so its joints move freely: "
+IGNORED_GEARBOX: Final = "a gearbox is ignored, so its joints move freely: "
 
 
-Side = tuple[JointElement, float]
+GearboxSide = tuple[JointElement, float]
 """A joint at one side of a gearbox, and the sign of its angle relative to that of the gearbox."""
 
 
-class _NotCoupled(Exception):
+class _GearboxIgnored(Exception):
     """Why a gearbox ties no two joints."""
 
 
-def geared(
+def with_gearboxes(
     joints: Sequence[JointElement],
     links: Iterable[LinkElement],
-    boxes: Iterable[SdfJoint],
+    gearboxes: Iterable[SdfJoint],
     frames: Frames,
 ) -> list[JointElement]:
     """The joints of a model, some of which follow others by its gearboxes; a warning of a gearbox
     that ties no two of them."""
     by_name = {joint.name: joint for joint in joints}
-    inner = {link.name for link in links}
-    for box in boxes:
+    intermediate_links = {link.name for link in links}
+    for gearbox in gearboxes:
         try:
-            (driver, by), (driven, sign), ratio = _sides(box, [*by_name.values()], inner, frames)
-        except _NotCoupled as error:
-            box.node.notice("warning", f"{LEFT}{error}")
+            (driver, driver_sign), (driven, driven_sign), ratio = _coupled_joints(
+                gearbox, [*by_name.values()], intermediate_links, frames
+            )
+        except _GearboxIgnored as error:
+            gearbox.node.notice("warning", f"{IGNORED_GEARBOX}{error}")
             continue
-        tie = Mimic(box.node.line, driver.name, -ratio * by * sign)
-        by_name[driven.name] = replace(driven, mimics=tie)
+        mimic = Mimic(gearbox.node.line, driver.name, -ratio * driver_sign * driven_sign)
+        by_name[driven.name] = replace(driven, mimics=mimic)
     return [*by_name.values()]
 
 
-def _sides(
-    box: SdfJoint, joints: Sequence[JointElement], inner: set[str], frames: Frames
-) -> tuple[Side, Side, float]:
-    reference = text(box.node, "gearbox_reference_body", "")
+def _coupled_joints(
+    gearbox: SdfJoint, joints: Sequence[JointElement], intermediate_links: set[str], frames: Frames
+) -> tuple[GearboxSide, GearboxSide, float]:
+    reference = text(gearbox.node, "gearbox_reference_body", "")
     if not reference:
-        raise _NotCoupled("it has no <gearbox_reference_body>")
-    ends = (text(box.node, tag) for tag in ("parent", "child"))
-    names = [frames.link(box.scope.absolute(end), box.node) for end in (reference, *ends)]
+        raise _GearboxIgnored("it has no <gearbox_reference_body>")
+    ends = (text(gearbox.node, tag) for tag in ("parent", "child"))
+    names = [frames.link(gearbox.scope.absolute(end), gearbox.node) for end in (reference, *ends)]
     first, second = (
-        _side(box, joints, inner, frames, (names[0], end), tag)
+        _joint_between(gearbox, joints, intermediate_links, frames, (names[0], end), tag)
         for end, tag in zip(names[1:], ("axis", "axis2"), strict=True)
     )
     if second[0].mimics is not None:
-        raise _NotCoupled(f"joint '{shown(second[0].name)}' already follows another joint")
-    return first, second, number(box.node, "gearbox_ratio", 1.0)
+        raise _GearboxIgnored(f"joint '{shown(second[0].name)}' already follows another joint")
+    return first, second, number(gearbox.node, "gearbox_ratio", 1.0)
 
 
-def _side(
-    box: SdfJoint,
+def _joint_between(
+    gearbox: SdfJoint,
     joints: Sequence[JointElement],
-    inner: set[str],
+    intermediate_links: set[str],
     frames: Frames,
     ends: tuple[str, str],
     tag: str,
-) -> Side:
+) -> GearboxSide:
     """The joint between two links, whichever way round."""
     for joint in joints:
         if joint.kind not in ("revolute", "continuous"):
             continue
-        tied = joint.parent, _carried(joint, joints, inner)
-        if tied in (ends, ends[::-1]):
-            sign = 1.0 if tied == ends else -1.0
-            return joint, sign * _axis_sign(box, joint, frames, tag)
-    raise _NotCoupled(f"no revolute joint is between '{shown(ends[0])}' and '{shown(ends[1])}'")
+        links = joint.parent, _moved_link(joint, joints, intermediate_links)
+        if links in (ends, ends[::-1]):
+            driven_sign = 1.0 if links == ends else -1.0
+            return joint, driven_sign * _axis_sign(gearbox, joint, frames, tag)
+    raise _GearboxIgnored(f"no revolute joint is between '{shown(ends[0])}' and '{shown(ends[1])}'")
 
 
-def _carried(joint: JointElement, joints: Sequence[JointElement], inner: set[str]) -> str:
+def _moved_link(
+    joint: JointElement, joints: Sequence[JointElement], intermediate_links: set[str]
+) -> str:
     """The link of the file that a joint moves: that which is fixed to a link that stands between
     (see `joint_elements`)."""
     name = f"{joint.child}.fixed"
     fixed = next(
-        (element for element in joints if element.name == name and joint.child in inner), None
+        (
+            element
+            for element in joints
+            if element.name == name and joint.child in intermediate_links
+        ),
+        None,
     )
     return joint.child if fixed is None else fixed.child
 
 
-def _axis_sign(box: SdfJoint, joint: JointElement, frames: Frames, tag: str) -> float:
+def _axis_sign(gearbox: SdfJoint, joint: JointElement, frames: Frames, tag: str) -> float:
     """1 where the gearbox's axis is that of the joint, -1 where it is opposite."""
-    if box.node.single_child(tag) is None:
+    if gearbox.node.single_child(tag) is None:
         return 1.0
-    of_box = frames.pose(box.name).turn(box.axis(tag))
-    other = frames.pose(joint.name).turn(joint.axis)
-    along = sum(x * y for x, y in zip(of_box, other, strict=True))
-    if abs(abs(along) - 1.0) > PARALLEL:
-        raise _NotCoupled(f"its {tag} differs from that of joint '{shown(joint.name)}'")
-    return 1.0 if along > 0 else -1.0
+    gearbox_axis = frames.pose(gearbox.name).turn(gearbox.axis(tag))
+    joint_axis = frames.pose(joint.name).turn(joint.axis)
+    cosine = sum(x * y for x, y in zip(gearbox_axis, joint_axis, strict=True))
+    if abs(abs(cosine) - 1.0) > DIRECTION_TOLERANCE:
+        raise _GearboxIgnored(f"its {tag} differs from that of joint '{shown(joint.name)}'")
+    return 1.0 if cosine > 0 else -1.0

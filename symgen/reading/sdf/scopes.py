@@ -18,7 +18,7 @@ from symgen.reading.xml_reader import XML_SPACE, XmlFile, XmlNode, parse_xml
 from symgen.reading.xml_text import file_bytes
 from symgen.text import shown
 
-ENDLESS: Final = 1e16
+NO_LIMIT: Final = 1e16
 """SDFormat's number for no limit; so is inf."""
 
 
@@ -45,11 +45,11 @@ def number(node: XmlNode, tag: str, default: float) -> float:
 
 def bound(node: XmlNode, tag: str) -> float | None:
     """A limit, None for none: SDFormat says 1e16, inf, or -1 where it cannot be negative."""
-    word = text(node, tag, "inf").lower().lstrip("+-")
-    if word in ("inf", "infinity"):
+    value_text = text(node, tag, "inf").lower().lstrip("+-")
+    if value_text in ("inf", "infinity"):
         return None
     value = number(node, tag, 0.0)
-    return None if abs(value) >= ENDLESS else value
+    return None if abs(value) >= NO_LIMIT else value
 
 
 def pose(owner: XmlNode) -> tuple[Pose, str]:
@@ -76,12 +76,17 @@ def pose(owner: XmlNode) -> tuple[Pose, str]:
 
 MAX_NESTING: Final = 16
 """The most levels of models that include each other."""
-MODEL: Final = "__model__"
+MODEL_FRAME: Final = "__model__"
 """SDFormat's name for the frame of the model around an element."""
-MERGED: Final = "_merged__{}__model__"
+MERGED_MODEL_FRAME: Final = "_merged__{}__model__"
 """SDFormat's name for the frame of a model whose elements are merged into the model around it."""
 WORLD: Final = "world"
-PATHS: Final = ("GZ_SIM_RESOURCE_PATH", "SDF_PATH", "GAZEBO_MODEL_PATH", "IGN_GAZEBO_RESOURCE_PATH")
+MODEL_PATH_VARIABLES: Final = (
+    "GZ_SIM_RESOURCE_PATH",
+    "SDF_PATH",
+    "GAZEBO_MODEL_PATH",
+    "IGN_GAZEBO_RESOURCE_PATH",
+)
 """Where Gazebo looks for models, beside the folders above the file."""
 
 
@@ -110,11 +115,11 @@ class Scope:
         """The name of the model's own frame in the whole file."""
         if self.around is None:
             return WORLD
-        return self.prefix + (MERGED.format(self.name) if self.merged else MODEL)
+        return self.prefix + (MERGED_MODEL_FRAME.format(self.name) if self.merged else MODEL_FRAME)
 
     def absolute(self, name: str) -> str:
         """The name in the whole file of what this scope calls `name`."""
-        if name == MODEL:
+        if name == MODEL_FRAME:
             return self.frame
         return WORLD if name == WORLD else self.prefix + name
 
@@ -152,7 +157,7 @@ class Scope:
     def _included(self, include: XmlNode) -> "Scope":
         if self._depth > MAX_NESTING:
             raise include.error("models include each other in a cycle")
-        path = _file_of(include, self.folder)
+        path = _included_file(include, self.folder)
         data = file_bytes(path)
         self.digests.append(hashlib.sha256(data).hexdigest())
         top = parse_xml(data, shown(os.fspath(path)))
@@ -187,36 +192,41 @@ class Scope:
 
 def version_of(root: XmlNode) -> tuple[int, int]:
     """The version of a file: 1.4 to 1.12 are read."""
-    word = root.element.get("version", "").strip()
-    parts = word.split(".")
+    value_text = root.element.get("version", "").strip()
+    parts = value_text.split(".")
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
         raise root.with_label("<sdf>").error(
-            f"version '{shown(word)}' is not a version of SDFormat; write one such as 1.7"
+            f"version '{shown(value_text)}' is not a version of SDFormat; write one such as 1.7"
         )
     version = int(parts[0]), int(parts[1])
     if version[0] != 1:
         raise root.with_label("<sdf>").error(
-            f"SDFormat {shown(word)} is not supported; use 1.4 to 1.12"
+            f"SDFormat {shown(value_text)} is not supported; use 1.4 to 1.12"
         )
     return version
 
 
-def _file_of(include: XmlNode, folder: Path) -> Path:
+def _included_file(include: XmlNode, folder: Path) -> Path:
     """The file of an included model: in the folder of that name, beside the file, above it, or
     where Gazebo looks."""
     uri = text(include, "uri")
     name = uri.removeprefix("model://")
-    wrong = "://" in name or ".." in Path(name).parts or Path(name).is_absolute()
+    is_invalid = "://" in name or ".." in Path(name).parts or Path(name).is_absolute()
     places = [folder, *folder.absolute().parents]
-    places += [Path(p) for key in PATHS for p in os.environ.get(key, "").split(os.pathsep) if p]
-    for place in places if not wrong else ():
+    places += [
+        Path(p)
+        for key in MODEL_PATH_VARIABLES
+        for p in os.environ.get(key, "").split(os.pathsep)
+        if p
+    ]
+    for place in places if not is_invalid else ():
         at = place / name
         file = at / "model.sdf" if os.path.isdir(at) else at
         if os.path.isfile(file):
             return file
     raise include.error(
         f"'{shown(uri)}' is not found in the folders above the file; put its folder with "
-        f"a model.sdf next to the file, or add its parent folder to {PATHS[0]}"
+        f"a model.sdf next to the file, or add its parent folder to {MODEL_PATH_VARIABLES[0]}"
     )
 
 
@@ -267,7 +277,7 @@ class Frames:
         around = scope.around
         assert around is not None  # the world has no frame of its own to be placed
         place, frame = pose(scope.at_location)
-        base = around.absolute(frame or MODEL)
+        base = around.absolute(frame or MODEL_FRAME)
         chosen = (
             text(scope.at_location, "placement_frame", "")
             if scope.at_location.tag == "include"
@@ -275,7 +285,7 @@ class Frames:
         )
         chosen = chosen or scope.node.element.get("placement_frame", "")
         placement = scope.absolute(chosen) if chosen else ""
-        holder = _canonical(scope)
+        holder = _canonical_link(scope)
         self._frames[scope.frame] = SdfFrame(scope.at_location, place, base, holder, placement)
         if not scope.merged and scope.prefix:
             self._frames[scope.prefix.removesuffix("::")] = SdfFrame(
@@ -321,7 +331,7 @@ class Frames:
         )
 
 
-def _canonical(scope: Scope) -> str:
+def _canonical_link(scope: Scope) -> str:
     """The name, in the whole file, of what a model's own frame is fixed to: its canonical link, by
     default its first link, or the frame of its first model where it has no link."""
     name = scope.node.element.get("canonical_link")
@@ -337,7 +347,7 @@ def _frame_of(scope: Scope, node: XmlNode, name: str) -> SdfFrame:
     """The frame of a link, a joint, which is attached to its child, or a <frame> of a model."""
     place, frame = pose(node)
     if node.tag == "link":
-        return SdfFrame(node, place, scope.absolute(frame or MODEL), scope.prefix + name)
-    attached = node.element.get("attached_to") or MODEL
+        return SdfFrame(node, place, scope.absolute(frame or MODEL_FRAME), scope.prefix + name)
+    attached = node.element.get("attached_to") or MODEL_FRAME
     holder = text(node, "child") if node.tag == "joint" else attached
     return SdfFrame(node, place, scope.absolute(frame or holder), scope.absolute(holder))

@@ -58,32 +58,36 @@ def parse(data: bytes, file: str, digest: str | None = None) -> RobotDescription
     Raises RobotError, one line with file, line and element, for a file that is not one valid
     robot."""
     sha256 = digest or hashlib.sha256(data).hexdigest()
-    return described(parse_xml(data, shown(file)), Path(file), sha256)
+    return read_root(parse_xml(data, shown(file)), Path(file), sha256)
 
 
-def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
+def read_root(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     """The robot in the root element of a file; `path` does not matter, everything is in the one
     file."""
     check_root(root)
     errors: list[RobotError] = []
     links = tuple(
-        _each(
+        _read_each(
             lambda node: LinkElement(node.text("name"), node.line, _inertial(node)),
             root.children("link"),
             errors,
         )
     )
-    plain = tuple(_each(_joint, joint_nodes(root), errors))
-    extended = extensions(root, errors)
-    broken = together(errors)
-    if broken is not None:
-        raise broken
-    springs = {j.name: extended[j.name] for j in plain if j.name in extended and j.kind != FIXED}
+    joints_in_file = tuple(_read_each(_joint, joint_nodes(root), errors))
+    extensions_by_joint = extensions(root, errors)
+    combined_error = together(errors)
+    if combined_error is not None:
+        raise combined_error
+    springs = {
+        j.name: extensions_by_joint[j.name]
+        for j in joints_in_file
+        if j.name in extensions_by_joint and j.kind != FIXED
+    }
     joints = tuple(
         replace(j, stiffness=springs[j.name].stiffness, reference=springs[j.name].reference)
         if j.name in springs
         else j
-        for j in plain
+        for j in joints_in_file
     )
     joints = with_ros2_control(root, joints)
     dependent = dependent_joints(joint_nodes(root))
@@ -92,7 +96,10 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     loops, other_loops = loops_of(root, joints)
     notice_ignored_elements(root, other_loops)
     moving = {joint.name for joint in joints if joint.kind != FIXED}
-    driving, tying = drives(root, extended, moving), transmissions(root)
+    drive_elements, transmission_elements = (
+        drives(root, extensions_by_joint, moving),
+        transmissions(root),
+    )
     name = root.element.get("name", "").strip()
     if not name:
         root.notice("note", "has no name; 'robot' is used")
@@ -105,8 +112,8 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
             links,
             joints,
             tuple(root.source.notices),
-            driving,
-            transmissions=tying,
+            drive_elements,
+            transmissions=transmission_elements,
             loops=with_independent(loops, [j.name for j in joints if j.name not in dependent]),
         )
     )
@@ -115,7 +122,7 @@ def described(root: XmlNode, path: Path, digest: str) -> RobotDescription:
 Element = TypeVar("Element", LinkElement, JointElement)
 
 
-def _each(
+def _read_each(
     read: Callable[[XmlNode], Element], nodes: Sequence[XmlNode], errors: list[RobotError]
 ) -> Iterator[Element]:
     """The elements read of nodes; the errors of those that cannot be."""
@@ -157,9 +164,9 @@ def _inertial(link: XmlNode) -> Inertial | None:
             "without mass and inertia"
         )
     numbers = tuple(tensor.number(n) for n in TENSOR)
-    kilograms = _mass(mass, any(numbers))
+    mass_value = _mass(mass, any(numbers))
     return Inertial(
-        tensor.line, _origin(node), kilograms, numbers, tensor_trouble(numbers, kilograms)
+        tensor.line, _origin(node), mass_value, numbers, tensor_trouble(numbers, mass_value)
     )
 
 
@@ -186,27 +193,27 @@ def _origin(node: XmlNode) -> Origin:
         return Origin(origin.line, xyz, origin.triple("rpy", zeros))
     if origin.element.get("rpy") is not None:
         raise origin.error("<origin> has both rpy and quat_xyzw; keep one of them")
-    return Origin(origin.line, xyz, _rpy(origin))
+    return Origin(origin.line, xyz, _rpy_of_quaternion(origin))
 
 
-def _rpy(origin: XmlNode) -> Triple:
+def _rpy_of_quaternion(origin: XmlNode) -> Triple:
     """The rotation of a quaternion x, y, z, w (URDF 1.1), of any length but 0."""
-    four = origin.numbers("quat_xyzw", 4)
-    size = max(map(abs, four))
+    quaternion = origin.numbers("quat_xyzw", 4)
+    size = max(map(abs, quaternion))
     if not size:
         raise origin.error("quat_xyzw is zero; give a rotation such as 0 0 0 1")
-    x, y, z, w = (number / size for number in four)  # no overflow, whatever the length
-    length = math.hypot(*four) if size < 1e150 else math.inf
+    x, y, z, w = (number / size for number in quaternion)  # no overflow, whatever the length
+    length = math.hypot(*quaternion) if size < 1e150 else math.inf
     if abs(length - 1) > 1e-3:
         origin.notice("warning", f"quat_xyzw has the length {length:.4g} and is normalized")
     return rpy_from_rotation(rotation_from_quaternion(w, x, y, z))
 
 
 def _joint(node: XmlNode) -> JointElement:
-    name, written = node.text("name"), node.text("type").strip()
+    name, given_axis = node.text("name"), node.text("type").strip()
     kind = word_of(node)
     if kind not in KINDS:
-        raise node.error(f"unknown type '{shown(written)}'; use one of {', '.join(KINDS)}")
+        raise node.error(f"unknown type '{shown(given_axis)}'; use one of {', '.join(KINDS)}")
     row = JOINTS.get(kind, JointRow(FIXED, axis=False))
     if kind in JOINTS and not row.axis and node.children("axis"):
         node.notice(
@@ -241,12 +248,12 @@ def _joint(node: XmlNode) -> JointElement:
 
 
 def _axes_in_drake(
-    node: XmlNode, row: JointRow, drake: DrakeAxes, written: Triple
+    node: XmlNode, row: JointRow, drake: DrakeAxes, given_axis: Triple
 ) -> tuple[Triple, tuple[float, ...]]:
     """The axis and the second axis of a ``<drake:joint>`` that Drake defines in its own way; an
     element that Drake does not read gives a warning, a default axis of a plane a note."""
-    axis = drake.axis or written
-    ignored = [] if written == axis or not node.children("axis") else ["axis"]
+    axis = drake.axis or given_axis
+    ignored = [] if given_axis == axis or not node.children("axis") else ["axis"]
     ignored += [tag for tag in row.tags if node.children(tag)]
     if ignored:
         node.notice(
@@ -315,7 +322,7 @@ MIMIC_ATTRIBUTES: Final = ("joint", "multiplier", "offset")
 """The attributes of a <mimic>, which are also those of yourdfpy's objects."""
 
 
-def description(robot: Any) -> RobotDescription:
+def robot_of_yourdfpy(robot: Any) -> RobotDescription:
     """The robot in a ``yourdfpy.URDF``, whose text is read as any other. Raises RobotError, with
     lines of that text; TypeError for another object of that package."""
     if not hasattr(robot, "write_xml_string"):

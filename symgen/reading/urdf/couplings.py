@@ -57,11 +57,11 @@ def with_ros2_control(root: XmlNode, joints: Sequence[JointElement]) -> tuple[Jo
     """The joints with the couplings of ``<ros2_control>``. Raises RobotError."""
     controls: dict[str, tuple[XmlNode, Mimic]] = {}
     for node, name, mimic in _ros2_mimics(root):
-        known = controls.setdefault(name, (node, mimic))[1]
-        if known.law != mimic.law:
+        earlier = controls.setdefault(name, (node, mimic))[1]
+        if earlier.law != mimic.law:
             raise node.error(
                 "follows a different joint in another mimic parameter of <ros2_control> "
-                f"(line {known.line}); keep one of them"
+                f"(line {earlier.line}); keep one of them"
             )
     coupled = []
     for joint in joints:
@@ -117,8 +117,8 @@ def with_couplings(
     that is no equation of joints with one coordinate."""
     by_name = {joint.name: joint for joint in joints}
     equations = [_equation(node, joints, by_name) for node in root.children(COUPLING)]
-    free = {name for name in dependent if name in by_name and by_name[name].mimics is None}
-    solved, unused = _solved(equations, free)
+    solvable = {name for name in dependent if name in by_name and by_name[name].mimics is None}
+    solved, unused = _solved_equations(equations, solvable)
     if unused:
         names = quoted(node.element.get("name") or "" for node in unused)
         verb = "determines" if len(unused) == 1 else "determine"
@@ -144,15 +144,15 @@ def _equation(
 ) -> Equation:
     """The equation of a coupling. Raises RobotError."""
     coupling = node.with_label(f"coupling '{shown(node.element.get('name') or '')}'")
-    above = joint_above(joints)
+    parents = joint_above(joints)
     ends = [
         coupling.required_child(tag, "link").text("link") for tag in ("predecessor", "successor")
     ]
     for link in ends:
-        if link not in above and all(joint.parent != link for joint in joints):
+        if link not in parents and all(joint.parent != link for joint in joints):
             raise coupling.error(f"link '{shown(link)}' does not exist; correct its name")
     ratio = coupling.required_child("ratio", "value").number("value")
-    to_predecessor, to_successor = ([*_path(above, link)][::-1] for link in ends)
+    to_predecessor, to_successor = ([*_joints_to_root(parents, link)][::-1] for link in ends)
     shared = set(to_predecessor) & set(to_successor)
     factors: dict[str, float] = {}
     for path, factor in ((to_predecessor, ratio), (to_successor, -1.0)):
@@ -168,16 +168,16 @@ def _equation(
     return coupling, LinearFunction(tuple((name, x) for name, x in factors.items() if x))
 
 
-def _path(above: Mapping[str, JointElement], link: str) -> Iterator[str]:
+def _joints_to_root(parents: Mapping[str, JointElement], link: str) -> Iterator[str]:
     """The joints from a link to the root; of a file whose joints form a cycle, each once."""
     visited = set[str]()
-    while link in above and link not in visited:
+    while link in parents and link not in visited:
         visited.add(link)
-        yield above[link].name
-        link = above[link].parent
+        yield parents[link].name
+        link = parents[link].parent
 
 
-def _solved(
+def _solved_equations(
     equations: Sequence[Equation], dependent: set[str]
 ) -> tuple[dict[str, Mimic], list[XmlNode]]:
     """The laws of dependent joints by Gaussian elimination with the largest pivots, and the
@@ -196,12 +196,12 @@ def _solved(
 
 # -- closed loops ----------------------------------------------------------------------------------
 
-ENDS: Final = {"loop": ("predecessor", "successor"), "loop_joint": ("link1", "link2")}
+END_TAGS: Final = {"loop": ("predecessor", "successor"), "loop_joint": ("link1", "link2")}
 """The elements of the two links of a loop, by its tag. The place of the cut joint is in their
 <origin> or in their own attributes."""
-BALL_CONSTRAINT: Final = "drake:ball_constraint"
-BUSHING: Final = "drake:linear_bushing_rpy"
-LOOP_TAGS: Final = (*ENDS, BALL_CONSTRAINT, BUSHING)
+BALL_CONSTRAINT_TAG: Final = "drake:ball_constraint"
+BUSHING_TAG: Final = "drake:linear_bushing_rpy"
+LOOP_TAGS: Final = (*END_TAGS, BALL_CONSTRAINT_TAG, BUSHING_TAG)
 """Elements of <robot> that connect two links which are connected by other joints already."""
 CUT_JOINTS: Final = {
     "revolute": "revolute",
@@ -211,7 +211,7 @@ CUT_JOINTS: Final = {
     "fixed": "fixed",
 }
 """The cut joint by the type of an element."""
-ORIGIN: Final = (0.0, 0.0, 0.0)
+ZERO_VECTOR: Final = (0.0, 0.0, 0.0)
 
 
 def loops_of(
@@ -219,31 +219,31 @@ def loops_of(
 ) -> tuple[list[LoopElement], list[XmlNode]]:
     """The loops of a file with these joints, and the elements for loops of another type, without
     two links or with the name of another loop."""
-    above = joint_above(joints)
-    loops, others = list[LoopElement](), list[XmlNode]()
-    for node in _nodes(root):
+    parents = joint_above(joints)
+    loops, unread = list[LoopElement](), list[XmlNode]()
+    for node in _loop_nodes(root):
         loop = None
         with suppress(RobotError):
-            loop = READERS[node.tag](node, above)
+            loop = LOOP_READERS[node.tag](node, parents)
         if loop is None or any(loop.name == other.name for other in loops):
-            others.append(node)
+            unread.append(node)
         else:
             loops.append(loop)
-    return loops, others
+    return loops, unread
 
 
-def _nodes(root: XmlNode) -> Iterator[XmlNode]:
+def _loop_nodes(root: XmlNode) -> Iterator[XmlNode]:
     yield from (node for node in root if node.tag in LOOP_TAGS)
     for gazebo in root.children("gazebo"):
         if not gazebo.element.get("reference"):
             yield from gazebo.children("joint")
 
 
-Joints = Mapping[str, JointElement]
+ParentJoints = Mapping[str, JointElement]
 """The joint that carries each link."""
 
 
-def _between_frames(node: XmlNode, above: Joints) -> LoopElement | None:
+def _between_frames(node: XmlNode, parents: ParentJoints) -> LoopElement | None:
     """The loop of an element with two frames, None for a type of joint that is not read. Without
     an axis a revolute joint is read as a ball joint, which moves alike in a planar loop. Raises
     RobotError for an element without a name or two links."""
@@ -252,12 +252,12 @@ def _between_frames(node: XmlNode, above: Joints) -> LoopElement | None:
         return None
     axis = node.single_child("axis")
     links, frames = list[str](), list[Pose]()
-    for tag in ENDS[node.tag]:
+    for tag in END_TAGS[node.tag]:
         end = node.required_child(tag, "link")
         place = end.single_child("origin") or end
         links.append(end.text("link"))
-        point = place.triple("xyz", ORIGIN)
-        rotation = rotation_from_rpy(place.triple("rpy", ORIGIN))
+        point = place.triple("xyz", ZERO_VECTOR)
+        rotation = rotation_from_rpy(place.triple("rpy", ZERO_VECTOR))
         if joint == "revolute" and axis is not None:
             rotation = with_z_along(rotation, axis.triple("xyz"))
         frames.append(Pose(rotation, point))
@@ -267,19 +267,19 @@ def _between_frames(node: XmlNode, above: Joints) -> LoopElement | None:
     )
 
 
-def _ball_constraint(node: XmlNode, above: Joints) -> LoopElement | None:
+def _ball_constraint(node: XmlNode, parents: ParentJoints) -> LoopElement | None:
     """A constraint of Drake, which has no name: that of its element with its line. None without two
     bodies and points. Raises RobotError."""
-    parts = {part.tag.removeprefix(f"{node.tag}_"): part for part in node}
-    if not {"body_A", "body_B", "p_AP", "p_BQ"} <= parts.keys():
+    children = {part.tag.removeprefix(f"{node.tag}_"): part for part in node}
+    if not {"body_A", "body_B", "p_AP", "p_BQ"} <= children.keys():
         return None
-    first, second = (parts[f"body_{x}"].text("name") for x in "AB")
-    at_first, at_second = (parts[x].triple("value") for x in ("p_AP", "p_BQ"))
+    first, second = (children[f"body_{x}"].text("name") for x in "AB")
+    at_first, at_second = (children[x].triple("value") for x in ("p_AP", "p_BQ"))
     name = f"ball_constraint_{node.line}"
     return LoopElement(name, node.line, (first, second), (at_first, at_second), optional=True)
 
 
-def _gazebo_joint(node: XmlNode, above: Joints) -> LoopElement | None:
+def _gazebo_joint(node: XmlNode, parents: ParentJoints) -> LoopElement | None:
     """A joint as in SDF. Its frame is given in its child link, and in its parent link it is where
     that is with all joints at 0. None for a type that is not read and for a pose in another frame.
     Raises RobotError."""
@@ -296,29 +296,31 @@ def _gazebo_joint(node: XmlNode, above: Joints) -> LoopElement | None:
     ends = (node.single_child(tag) for tag in ("parent", "child"))
     parent, child = ("" if x is None else (x.element.text or "").strip(XML_SPACE) for x in ends)
     second = Pose(rotation, (x, y, z))
-    first = _pose(above, parent).inverse @ _pose(above, child) @ second
+    first = (
+        _link_pose_at_zero(parents, parent).inverse @ _link_pose_at_zero(parents, child) @ second
+    )
     links, frames = (parent, child), (first, second)
     return LoopElement.between(
         node.text("name"), node.line, links, frames, optional=True, joint=joint
     )
 
 
-def _pose(above: Joints, link: str) -> Pose:
+def _link_pose_at_zero(parents: ParentJoints, link: str) -> Pose:
     """The frame of a link in that of its root with all joints at 0."""
     pose, visited = Pose(), set[str]()
-    while link in above and link not in visited:
+    while link in parents and link not in visited:
         visited.add(link)
-        origin = above[link].origin
+        origin = parents[link].origin
         pose = Pose(rotation_from_rpy(origin.rpy), origin.xyz) @ pose
-        link = above[link].parent
+        link = parents[link].parent
     return pose
 
 
-READERS: Final[dict[str, Callable[[XmlNode, Joints], LoopElement | None]]] = {
-    **dict.fromkeys(ENDS, _between_frames),
-    BALL_CONSTRAINT: _ball_constraint,
+LOOP_READERS: Final[dict[str, Callable[[XmlNode, ParentJoints], LoopElement | None]]] = {
+    **dict.fromkeys(END_TAGS, _between_frames),
+    BALL_CONSTRAINT_TAG: _ball_constraint,
     "joint": _gazebo_joint,
-    BUSHING: lambda node, above: None,
+    BUSHING_TAG: lambda node, parents: None,
 }
 """How the loop of an element is read, by its tag. A bushing is a spring."""
 
@@ -334,7 +336,7 @@ def write_loops(root: etree._Element, loops: Sequence[LoopElement]) -> None:
         node = etree.SubElement(root, "loop", {"name": loop.name, "type": loop.joint})
         if loop.joint == "revolute":
             etree.SubElement(node, "axis", {"xyz": "0 0 1"})
-        ends = zip(ENDS["loop"], loop.links, loop.points, loop.rotations, strict=True)
+        ends = zip(END_TAGS["loop"], loop.links, loop.points, loop.rotations, strict=True)
         for tag, link, point, rotation in ends:
             place = {"xyz": point, "rpy": rpy_from_rotation(rotation)}
             texts = {k: " ".join(repr(float(x)) for x in v) for k, v in place.items() if any(v)}

@@ -30,15 +30,15 @@ KEYS: Final = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 ENTRY: Final = re.compile(r"^(\w+)[ \t]*:(.*(?:\n[ \t\]].*)*)", re.MULTILINE)
 """A key and its value, with the lines that continue it."""
 CUT_JOINTS: Final = {"3d": "ball", "6d": "fixed"}
-AXES: Final = {
+REVOLUTE_AXES: Final = {
     "SPHERICAL": "XYZ",
     "UJOINT_XY": "XY",
     "UJOINT_YZ": "YZ",
     "UJOINT_ZX": "ZX",
 }
 """The axes of the revolute joints that take the place of a joint, by its type."""
-UNITS: Final = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-NOWHERE: Final = (0.0, 0.0, 0.0)
+AXIS_VECTORS: Final = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+ZERO_VECTOR: Final = (0.0, 0.0, 0.0)
 
 
 def is_extended(path: str | os.PathLike[str]) -> bool:
@@ -61,27 +61,27 @@ def urdf_beside(path: str | os.PathLike[str]) -> Path:
 def extended(robot: RobotDescription, path: str | os.PathLike[str]) -> RobotDescription:
     """The robot of the URDF with what its YAML file adds. Raises RobotError."""
     data = file_bytes(path)
-    lists = _Lists.of(data.decode("utf-8", "replace"), shown(os.fspath(path)))
+    lists = _YamlLists.of(data.decode("utf-8", "replace"), shown(os.fspath(path)))
     joints, links = list[JointElement](), [*robot.links]
     kinds = dict(zip(lists.names("joint_name"), lists.names("joint_type"), strict=False))
     lists.check_known("joint_name", kinds, [joint.name for joint in robot.joints])
     for joint in robot.joints:
         kind = kinds.get(joint.name)
-        if kind is not None and kind != "FIXED" and kind not in AXES:
-            known = quoted(("FIXED", *AXES))
+        if kind is not None and kind != "FIXED" and kind not in REVOLUTE_AXES:
+            known = quoted(("FIXED", *REVOLUTE_AXES))
             raise lists.error("joint_type", f"'{shown(kind)}' is no type; give one of {known}")
-        if kind in AXES:
-            *inner, last = _chain(joint, AXES[kind])
+        if kind in REVOLUTE_AXES:
+            *inner, last = _chain(joint, REVOLUTE_AXES[kind])
             joints += [*inner, last]
             links += [LinkElement(x.child, joint.line) for x in inner]
         else:
             joints.append(joint if kind is None else replace(joint, kind=FIXED, mimics=None))
     motors = lists.names("name_mot")
     lists.check_known("name_mot", motors, [joint.name for joint in joints])
-    made = replace(robot, links=tuple(links), joints=tuple(joints))
+    extended_robot = replace(robot, links=tuple(links), joints=tuple(joints))
     loops = (*robot.loops, *_loops(robot, lists, motors))
     digest = hashlib.sha256(robot.sha256.encode() + data).hexdigest()
-    return check(replace(made, loops=loops, sha256=digest))
+    return check(replace(extended_robot, loops=loops, sha256=digest))
 
 
 def _chain(joint: JointElement, axes: str) -> Iterator[JointElement]:
@@ -90,11 +90,15 @@ def _chain(joint: JointElement, axes: str) -> Iterator[JointElement]:
     for axis in axes:
         name = f"{joint.name}_{axis}"
         child = joint.child if axis == axes[len(axes) - 1] else name
-        yield JointElement(name, joint.line, "continuous", parent, child, origin, UNITS[axis])
+        yield JointElement(
+            name, joint.line, "continuous", parent, child, origin, AXIS_VECTORS[axis]
+        )
         parent, origin = child, Origin(joint.line)
 
 
-def _loops(robot: RobotDescription, lists: "_Lists", motors: list[str]) -> Iterator[LoopElement]:
+def _loops(
+    robot: RobotDescription, lists: "_YamlLists", motors: list[str]
+) -> Iterator[LoopElement]:
     """The closures; of a frame that is called as a joint, that of the link that the joint moves."""
     frames = {joint.name: joint.child for joint in robot.joints}
     frames |= {link.name: link.name for link in robot.links}
@@ -112,7 +116,7 @@ def _loops(robot: RobotDescription, lists: "_Lists", motors: list[str]) -> Itera
             pair[0],
             lists.lines["closed_loop"],
             (first, second),
-            (NOWHERE, NOWHERE),
+            (ZERO_VECTOR, ZERO_VECTOR),
             optional=True,
             joint=CUT_JOINTS[kind],
             independent=tuple(motors),
@@ -122,7 +126,7 @@ def _loops(robot: RobotDescription, lists: "_Lists", motors: list[str]) -> Itera
 
 
 @dataclass(frozen=True)
-class _Lists:
+class _YamlLists:
     """The lists of a YAML file by key, with their lines."""
 
     file: str
@@ -130,21 +134,23 @@ class _Lists:
     lines: dict[str, int]
 
     @classmethod
-    def of(cls, text: str, file: str) -> "_Lists":
+    def of(cls, text: str, file: str) -> "_YamlLists":
         """The lists of a text. Raises RobotError for other values."""
-        made = cls(file, {}, {})
+        extended_robot = cls(file, {}, {})
         for match in ENTRY.finditer(text.replace("\r", "")):
             key, value = match[1], match[2]
-            made.lines[key] = text.count("\n", 0, match.start()) + 1
+            extended_robot.lines[key] = text.count("\n", 0, match.start()) + 1
             if key not in KEYS:
-                raise made.error(key, f"is no key of Extended URDF; {hint(key, KEYS)}")
+                raise extended_robot.error(key, f"is no key of Extended URDF; {hint(key, KEYS)}")
             try:
-                made.values[key] = ast.literal_eval(value.strip() or "[]")
+                extended_robot.values[key] = ast.literal_eval(value.strip() or "[]")
             except (ValueError, SyntaxError, MemoryError, RecursionError):
-                made.values[key] = ()  # type: ignore[assignment]
-            if not isinstance(made.values[key], list):
-                raise made.error(key, "give a list in brackets with quoted names, ['a', 'b']")
-        return made
+                extended_robot.values[key] = ()  # type: ignore[assignment]
+            if not isinstance(extended_robot.values[key], list):
+                raise extended_robot.error(
+                    key, "give a list in brackets with quoted names, ['a', 'b']"
+                )
+        return extended_robot
 
     def error(self, key: str, message: str) -> RobotError:
         """An error in the value of a key."""

@@ -18,7 +18,7 @@ from symgen.reading.xml_reader import (
 )
 from symgen.text import shown
 
-KNOWN: Final = {
+KNOWN_ELEMENTS: Final = {
     "robot": "link joint material transmission gazebo ros2_control sensor",
     "link": "inertial visual collision sensor contact self_collision_checking",
     "inertial": "origin mass inertia",
@@ -27,8 +27,8 @@ KNOWN: Final = {
 """Elements that need no note, by their parent element, separated by blanks."""
 EXTENSIONS: Final = (DRAKES, COUPLING, *LOOP_TAGS)
 """Elements of <robot> that are not part of URDF but are read or reported."""
-TRUE: Final = ("true", "1")
-FALSE: Final = ("false", "0")
+TRUE_TEXTS: Final = ("true", "1")
+FALSE_TEXTS: Final = ("false", "0")
 
 
 def check_root(root: XmlNode) -> None:
@@ -41,22 +41,22 @@ def check_root(root: XmlNode) -> None:
     check_unexpanded_xacro(root)
 
 
-def notice_ignored_elements(root: XmlNode, unread: Sequence[XmlNode]) -> None:
-    """Add one notice for each kind of element that has no effect on the model; `unread` are the
-    loops that are not read."""
+def notice_ignored_elements(root: XmlNode, unread_loops: Sequence[XmlNode]) -> None:
+    """Add one notice for each kind of element that has no effect on the model;
+    `unread_loops` are the loops that are not read."""
     unknown = (
-        (part, node)
-        for part, owner in _parts(root)
+        (parent, node)
+        for parent, owner in _examined_elements(root)
         for node in owner
-        if not _is_known(part, owner, node, root)
+        if not _is_known(parent, owner, node, root)
     )
-    notice_unknown(unknown, KNOWN)
+    notice_unknown(unknown, KNOWN_ELEMENTS)
     _notice_foreign_attributes(root)
     notice_ignored(root, IGNORED, root)
-    if unread:
-        names = dict.fromkeys(node.element.get("name") or f"<{node.tag}>" for node in unread)
-        first = unread[0].with_label(f"<{unread[0].tag}>")
-        first.notice("warning", loops_left_open(names, len(unread)))
+    if unread_loops:
+        names = dict.fromkeys(node.element.get("name") or f"<{node.tag}>" for node in unread_loops)
+        first = unread_loops[0].with_label(f"<{unread_loops[0].tag}>")
+        first.notice("warning", loops_left_open(names, len(unread_loops)))
 
 
 def _dynamics(root: XmlNode) -> Iterator[XmlNode]:
@@ -74,7 +74,9 @@ def _links_without_gravity(root: XmlNode) -> Iterator[str]:
     for gazebo in root.children("gazebo"):
         name = gazebo.element.get("reference")
         texts = {node.tag: (node.element.text or "").strip().lower() for node in gazebo}
-        if name in links and (texts.get("turnGravityOff") in TRUE or texts.get("gravity") in FALSE):
+        if name in links and (
+            texts.get("turnGravityOff") in TRUE_TEXTS or texts.get("gravity") in FALSE_TEXTS
+        ):
             yield str(name)
 
 
@@ -99,7 +101,7 @@ IGNORED: Final[tuple[IgnoredElement[XmlNode], ...]] = (
 """The elements of URDF without effect. Loops are reported with their names."""
 
 
-def _parts(root: XmlNode) -> Iterator[tuple[str, XmlNode]]:
+def _examined_elements(root: XmlNode) -> Iterator[tuple[str, XmlNode]]:
     """The elements whose children are examined, each with its kind."""
     yield "robot", root
     yield from (("link", node) for node in root.children("link"))
@@ -108,15 +110,18 @@ def _parts(root: XmlNode) -> Iterator[tuple[str, XmlNode]]:
         yield from (("inertial", node) for node in link.children("inertial"))
 
 
-def _is_known(part: str, owner: XmlNode, node: XmlNode, root: XmlNode) -> bool:
+def _is_known(parent: str, owner: XmlNode, node: XmlNode, root: XmlNode) -> bool:
     """True for an element of URDF, of the joint type of `owner` or of an extension that is read,
     and for xacro, which is reported elsewhere."""
-    row = JOINTS.get(word_of(owner)) if part == "joint" else None
+    row = JOINTS.get(word_of(owner)) if parent == "joint" else None
     if is_xacro(node) or node.tag in (row.tags if row else ()):
         return True
-    if part == "robot" and node.tag in EXTENSIONS:
+    if parent == "robot" and node.tag in EXTENSIONS:
         return True
-    return node.namespace == root.namespace and node.tag.rpartition(":")[2] in KNOWN[part].split()
+    return (
+        node.namespace == root.namespace
+        and node.tag.rpartition(":")[2] in KNOWN_ELEMENTS[parent].split()
+    )
 
 
 def _notice_foreign_attributes(root: XmlNode) -> None:

@@ -31,13 +31,13 @@ from symgen.text import shown
 
 # -- springs and armature --------------------------------------------------------------------------
 
-WORDS: Final = {
+EXTENSION_WORDS: Final = {
     "stiffness": ("spring_stiffness", "springStiffness", "stiffness"),
     "reference": ("spring_reference", "springReference"),
     "armature": ("rotor_inertia", "armature"),
 }
 """The words of files for each extension."""
-ALL_WORDS: Final = tuple(word for words in WORDS.values() for word in words)
+ALL_EXTENSION_WORDS: Final = tuple(word for words in EXTENSION_WORDS.values() for word in words)
 
 
 StatedNumber = tuple[XmlNode, str, PerCoordinate]
@@ -64,13 +64,13 @@ def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
         for dynamics in joint.children("dynamics"):
             node = dynamics.with_label(f"joint '{shown(name)}'")
             with gathered(errors):
-                values = [(w, from_attribute(node, w, word_of(joint))) for w in ALL_WORDS]
+                values = [(w, from_attribute(node, w, word_of(joint))) for w in ALL_EXTENSION_WORDS]
                 stated[name] += [(node, w, x) for w, x in values if x is not None]
     names = {joint.element.get("name") for _, joint in joints}
     for gazebo in root.children("gazebo"):
         name = gazebo.element.get("reference") or ""
         for node in gazebo.with_label(f"joint '{shown(name)}'") if name in names else ():
-            if node.tag in ALL_WORDS:
+            if node.tag in ALL_EXTENSION_WORDS:
                 with gathered(errors):
                     stated[name].append((node, node.tag, node.text_number()))
     merged: dict[str, Extension] = {}
@@ -83,30 +83,30 @@ def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
 
 def _extension(rows: list[StatedNumber]) -> Extension:
     values: dict[str, PerCoordinate] = {}
-    for meant, words in WORDS.items():
-        matching = [row for row in rows if row[1] in words]
-        if not matching:
+    for quantity, words in EXTENSION_WORDS.items():
+        synonyms = [row for row in rows if row[1] in words]
+        if not synonyms:
             continue
-        first_node, first_word, value = matching[0]
-        for node, word, other in matching:
+        first_node, first_word, value = synonyms[0]
+        for node, word, other in synonyms:
             if other != value:
                 raise node.error(
                     f"{word} is {in_words(other)} and {first_word} is {in_words(value)}, but both "
                     "mean the same quantity; keep one of them"
                 )
-        if meant == "armature" and is_negative(value):
+        if quantity == "armature" and is_negative(value):
             raise first_node.error(f"{first_word} is negative ({in_words(value)}); give 0 or more")
-        values[meant] = value
+        values[quantity] = value
     return Extension(rows[0][0].line, **values)
 
 
 # -- rotors of single joints -----------------------------------------------------------------------
 
-INERTIA: Final = "drake:rotor_inertia"
-RATIO: Final = "drake:gear_ratio"
-ROTORS: Final = ("motorInertia", "rotorInertia", "motor_inertia", "rotor_inertia")
-REDUCTIONS: Final = ("mechanicalReduction", "mechanical_reduction")
-LARGEST_RATIO: Final = 1e6
+ROTOR_INERTIA_TAG: Final = "drake:rotor_inertia"
+GEAR_RATIO_TAG: Final = "drake:gear_ratio"
+UNDEFINED_ROTOR_TAGS: Final = ("motorInertia", "rotorInertia", "motor_inertia", "rotor_inertia")
+REDUCTION_TAGS: Final = ("mechanicalReduction", "mechanical_reduction")
+MAX_RATIO: Final = 1e6
 """No gears turn slower."""
 
 
@@ -151,7 +151,7 @@ def _drive(transmission: XmlNode) -> DriveElement | None:
             tag,
             lambda node: node.number("value"),
         )
-        for tag in (INERTIA, RATIO)
+        for tag in (ROTOR_INERTIA_TAG, GEAR_RATIO_TAG)
     )
     reduction = _reduction((transmission, *joints, *actuators))
     default = reduction if inertia is None else 1.0
@@ -166,7 +166,7 @@ def drake_number(
     if not nodes:
         return None
     value = read(nodes[0])
-    if len(nodes) > 1 or (value == 0 if tag == RATIO else value < 0):
+    if len(nodes) > 1 or (value == 0 if tag == GEAR_RATIO_TAG else value < 0):
         trouble = "is given twice" if len(nodes) > 1 else f"is {value:g}"
         raise nodes[len(nodes) > 1].error(
             f"<{tag}> {trouble}; give one number: a ratio other than 0, or an inertia of 0 or more"
@@ -176,9 +176,9 @@ def drake_number(
 
 def _reduction(nodes: Sequence[XmlNode]) -> float | None:
     """ROS's gear ratio, None where there is none that is a number other than 0."""
-    texts = (_text(child) for node in nodes for child in node if child.tag in REDUCTIONS)
+    texts = (_text(child) for node in nodes for child in node if child.tag in REDUCTION_TAGS)
     numbers = (float(text) for text in texts if NUMBER.fullmatch(text))
-    return next((x for x in numbers if x and abs(x) < LARGEST_RATIO), None)
+    return next((x for x in numbers if x and abs(x) < MAX_RATIO), None)
 
 
 def _text(node: XmlNode) -> str:
@@ -189,10 +189,10 @@ def has_unread_rotor(transmission: XmlNode) -> bool:
     """True if a transmission states a reduction other than 1, or the inertia of a rotor in a tag
     without a definition, but no rotor in Drake's tag, so that it has no effect by itself."""
     actuators = transmission.children("actuator")
-    if any(child.tag == INERTIA for node in actuators for child in node):
+    if any(child.tag == ROTOR_INERTIA_TAG for node in actuators for child in node):
         return False
     parts = (transmission, *transmission.children("joint"), *actuators)
-    stated = [_text(child) for node in parts for child in node if child.tag in ROTORS]
+    stated = [_text(child) for node in parts for child in node if child.tag in UNDEFINED_ROTOR_TAGS]
     return any(text.strip("+-0.") for text in stated) or any(
         _reduction((part,)) not in (None, 1.0) for part in parts
     )
@@ -247,77 +247,84 @@ law."""
 def transmissions(root: XmlNode) -> tuple[Transmission, ...]:
     """The transmissions of a file whose type is known, the first for each joint; a note of others
     that say something else of it, and of one that ties no joints or whose reduction is none."""
-    tied, taken = list[Transmission](), dict[str, tuple[str, Transmission]]()
+    read, by_joint = list[Transmission](), dict[str, tuple[str, Transmission]]()
     for node in _transmission_nodes(root):
         label = node.with_label(f"transmission '{shown(node.element.get('name') or '')}'")
         try:
             transmission = _transmission(label)
         except RobotError as error:
             cause = NAMES_IN_QUOTES.sub("...", error.message)
-            label.notice("note", f"is ignored: {error.message}", NOT_READ + cause)
+            label.notice("note", f"is ignored: {error.message}", IGNORED_SUMMARY + cause)
             continue
         if transmission is None:
             continue
-        repeated = next((joint for joint in transmission.joints if joint in taken), None)
+        repeated = next((joint for joint in transmission.joints if joint in by_joint), None)
         if repeated is None:
-            tied.append(transmission)
-            taken |= dict.fromkeys(transmission.joints, (label.label, transmission))
-        elif _motions(taken[repeated][1]) != _motions(transmission):
-            before = f"joint '{shown(repeated)}' already belongs to {taken[repeated][0]}"
-            label.notice("note", f"is ignored: {before}", NOT_READ + ALREADY_DRIVEN)
-    return tuple(tied)
+            read.append(transmission)
+            by_joint |= dict.fromkeys(transmission.joints, (label.label, transmission))
+        elif _angles_and_inertias(by_joint[repeated][1]) != _angles_and_inertias(transmission):
+            before = f"joint '{shown(repeated)}' already belongs to {by_joint[repeated][0]}"
+            label.notice("note", f"is ignored: {before}", IGNORED_SUMMARY + JOINTS_IN_USE)
+    return tuple(read)
 
 
-NOT_READ: Final = "{count} transmissions ({elements}) are ignored: "
-ALREADY_DRIVEN: Final = "their joints belong to earlier transmissions"
+IGNORED_SUMMARY: Final = "{count} transmissions ({elements}) are ignored: "
+JOINTS_IN_USE: Final = "their joints belong to earlier transmissions"
 NAMES_IN_QUOTES: Final = re.compile(r"'[^']*'")
 """What differs in messages about the same cause."""
 
 
-def _motions(tied: Transmission) -> list[object]:
+def _angles_and_inertias(read: Transmission) -> list[object]:
     """The motions of motors by those of joints, whatever they are called: files say it twice."""
-    return [(motor.angle, motor.inertia) for motor in tied.motors]
+    return [(motor.angle, motor.inertia) for motor in read.motors]
 
 
 def _transmission(node: XmlNode) -> Transmission | None:
-    size, law = TRANSMISSION_LAWS.get(_kind(node), (0, _simple))
-    joints, actuators = (_ordered(node.children(tag)) for tag in ("joint", "actuator"))
+    size, law = TRANSMISSION_LAWS.get(_type_word(node), (0, _simple))
+    joints, actuators = (_by_role(node.children(tag)) for tag in ("joint", "actuator"))
     if not size or (size == 1 and (len(joints), len(actuators)) != (1, 1)):
         return None
     if len(joints) != size or len(actuators) != size:
         raise node.error(
-            f"a {_kind(node)} has {size} joints and {size} actuators, but this one has "
+            f"a {_type_word(node)} has {size} joints and {size} actuators, but this one has "
             f"{len(joints)} and {len(actuators)}; correct the numbers"
         )
-    ends, motions = [_end(joint) for joint in joints], [_end(actuator) for actuator in actuators]
+    ends, motor_ends = (
+        [_transmission_end(joint) for joint in joints],
+        [_transmission_end(actuator) for actuator in actuators],
+    )
     offsets, motors = [end.offset for end in ends], []
-    for actuator, motion, row in zip(actuators, motions, law(ends, motions), strict=True):
-        inertia = next((child.number("value") for child in actuator if child.tag == INERTIA), 0.0)
-        terms = tuple((end.name, by) for end, by in zip(ends, row, strict=True) if by)
+    for actuator, end_of_motor, row in zip(
+        actuators, motor_ends, law(ends, motor_ends), strict=True
+    ):
+        inertia = next(
+            (child.number("value") for child in actuator if child.tag == ROTOR_INERTIA_TAG), 0.0
+        )
+        terms = tuple((end.name, factor) for end, factor in zip(ends, row, strict=True) if factor)
         angle = LinearFunction(terms, -sum_in_order(map(mul, row, offsets), 0.0))
-        motors.append(Motor(motion.name, angle, inertia))
+        motors.append(Motor(end_of_motor.name, angle, inertia))
     return Transmission(node.line, tuple(end.name for end in ends), tuple(motors))
 
 
-def _kind(node: XmlNode) -> str:
+def _type_word(node: XmlNode) -> str:
     """The last word of the type, which ROS calls a plugin too."""
     texts = (_text(child) for tag in ("type", "plugin") for child in node.children(tag))
     return next((text.rpartition("/")[2] for text in texts), "")
 
 
-def _ordered(ends: Sequence[XmlNode]) -> list[XmlNode]:
+def _by_role(ends: Sequence[XmlNode]) -> list[XmlNode]:
     """Joints or actuators by their roles, as in joint1 and joint2, where they have some; else as
     they stand."""
     return sorted(ends, key=lambda node: (node.element.get("role") or "").strip(XML_SPACE))
 
 
-def _end(node: XmlNode) -> TransmissionEnd:
+def _transmission_end(node: XmlNode) -> TransmissionEnd:
     name = node.text("name")
     parts = [child.with_label(node.label) for child in node]
-    factors = [part.text_number() for part in parts if part.tag in REDUCTIONS]
+    factors = [part.text_number() for part in parts if part.tag in REDUCTION_TAGS]
     reduction = factors[0] if factors else 1.0
     offset = next((part.text_number() for part in parts if part.tag == "offset"), 0.0)
-    if not 0 < abs(reduction) < LARGEST_RATIO:
+    if not 0 < abs(reduction) < MAX_RATIO:
         raise node.error(
             f"the reduction of '{shown(name)}' is {reduction:g}; give the turns of the "
             "motor per turn of the joint"

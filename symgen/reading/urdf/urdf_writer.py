@@ -24,19 +24,19 @@ from symgen.reading.description import (
 from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
 from symgen.reading.subtree import gravity_of_file
 from symgen.reading.urdf.couplings import CUT_JOINTS, write_loops
-from symgen.reading.urdf.transmissions import INERTIA, RATIO
+from symgen.reading.urdf.transmissions import GEAR_RATIO_TAG, ROTOR_INERTIA_TAG
 from symgen.text import quoted
 
-OWN: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+URDF_TYPES: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 """The joint types of URDF itself."""
-SPLIT: Final = tuple(
+SPLIT_TYPES: Final = tuple(
     word
     for word, row in JOINTS.items()
-    if not row.type.has_one_coordinate and not row.type.in_body_axes and word not in OWN
+    if not row.type.has_one_coordinate and not row.type.in_body_axes and word not in URDF_TYPES
 )
 """The types that are written as chains of joints with one coordinate: those with several axes, each
 of which moves with the part before it."""
-DRAKE: Final = "http://drake.mit.edu"
+DRAKE_NAMESPACE: Final = "http://drake.mit.edu"
 HARDWARE_INTERFACE: Final = "hardware_interface/EffortJointInterface"
 """What ROS asks of the joint of a transmission; nothing here reads it."""
 UNLIMITED: Final = 1e9
@@ -46,7 +46,7 @@ UNLIMITED: Final = 1e9
 def urdf_bytes(robot: RobotDescription) -> tuple[bytes, tuple[Notice, ...]]:
     """The file's bytes, and what is not in it."""
     robot, split = _with_split_joints(robot)
-    root = etree.Element("robot", {"name": robot.name}, nsmap={"drake": DRAKE})
+    root = etree.Element("robot", {"name": robot.name}, nsmap={"drake": DRAKE_NAMESPACE})
     for link in robot.links:
         node = _add(root, "link", name=link.name)
         if link.inertial is not None:
@@ -69,15 +69,15 @@ def urdf_bytes(robot: RobotDescription) -> tuple[bytes, tuple[Notice, ...]]:
 
 
 def _with_split_joints(robot: RobotDescription) -> tuple[RobotDescription, list[str]]:
-    """The robot with each joint of a type of `SPLIT` as a chain of joints with one coordinate,
-    whose links between have no mass, and the names of these joints. The motion, and the names of
-    the coordinates, are the same. Joints with a rotor or a shared motor remain."""
+    """The robot with each joint of a type of `SPLIT_TYPES` as a chain of joints with one
+    coordinate, whose links between have no mass, and the names of these joints. The motion, and the
+    names of the coordinates, are the same. Joints with a rotor or a shared motor remain."""
     driven = {drive.joint for drive in robot.drives if drive.inertia is not None}
-    driven |= {name for tied in robot.transmissions for name in tied.joints}
-    split = [j for j in robot.joints if j.kind in SPLIT and j.name not in driven]
+    driven |= {name for transmission in robot.transmissions for name in transmission.joints}
+    split = [j for j in robot.joints if j.kind in SPLIT_TYPES and j.name not in driven]
     taken = {link.name for link in robot.links}
     chains = {joint.name: _chain(joint, taken) for joint in split}
-    between = [
+    new_links = [
         LinkElement(j.child, j.line)
         for chain in chains.values()
         for j in chain
@@ -85,7 +85,7 @@ def _with_split_joints(robot: RobotDescription) -> tuple[RobotDescription, list[
     ]
     return replace(
         robot,
-        links=(*robot.links, *between),
+        links=(*robot.links, *new_links),
         joints=tuple(part for j in robot.joints for part in chains.get(j.name, (j,))),
         drives=tuple(
             row
@@ -191,8 +191,8 @@ def _joint(root: etree._Element, joint: JointElement, armature: PerCoordinate) -
     _dynamics(node, joint, armature)
     if joint.mimics is not None:
         offsets = (joint.mimics.offset, *(0.0 for _ in joint.mimics.also))
-        for (name, by), offset in zip(joint.mimics.terms, offsets, strict=True):
-            _add(node, "mimic", joint=name, multiplier=by, offset=offset)
+        for (name, factor), offset in zip(joint.mimics.terms, offsets, strict=True):
+            _add(node, "mimic", joint=name, multiplier=factor, offset=offset)
 
 
 def _needs_limit(joint: JointElement) -> bool:
@@ -203,33 +203,35 @@ def _needs_limit(joint: JointElement) -> bool:
 
 def _limit(limits: Limits, kind: str) -> dict[str, object]:
     """Bounds that are missing are written as far away; a continuous joint has no ends."""
-    ends: dict[str, object] = {
+    positions: dict[str, object] = {
         "lower": -UNLIMITED if limits.lower is None else limits.lower,
         "upper": UNLIMITED if limits.upper is None else limits.upper,
     }
-    most: dict[str, object] = {
+    others: dict[str, object] = {
         "effort": UNLIMITED if limits.effort is None else limits.effort,
         "velocity": UNLIMITED if limits.velocity is None else limits.velocity,
     }
-    return most if kind == "continuous" else ends | most
+    return others if kind == "continuous" else positions | others
 
 
 def _drives(root: etree._Element, robot: RobotDescription) -> None:
     """A rotor as Drake has it, a reduction as ROS does."""
-    alone = {
-        tied.joints[0]: tied.motors[0] for tied in robot.transmissions if len(tied.joints) == 1
+    single_motors = {
+        transmission.joints[0]: transmission.motors[0]
+        for transmission in robot.transmissions
+        if len(transmission.joints) == 1
     }
     known = {drive.joint: drive for drive in robot.drives}
     for joint in robot.joints:
-        motor = alone.get(
+        motor = single_motors.get(
             joint.name, Motor(f"{joint.name}.actuator", LinearFunction.identity(joint.name))
         )
         _drive(root, known.get(joint.name, DriveElement(joint.name, joint.line)), motor)
 
 
 def _drive(root: etree._Element, drive: DriveElement, motor: Motor) -> None:
-    ((_, by),) = motor.angle.terms
-    ratio = by if drive.ratio is None else drive.ratio
+    ((_, factor),) = motor.angle.terms
+    ratio = factor if drive.ratio is None else drive.ratio
     if drive.inertia is None and (ratio, motor.angle.offset) == (1.0, 0.0):
         return
     node = _add(root, "transmission", name=f"{drive.joint}.transmission")
@@ -237,21 +239,21 @@ def _drive(root: etree._Element, drive: DriveElement, motor: Motor) -> None:
     joint = _add(node, "joint", name=drive.joint)
     _add(joint, "hardwareInterface").text = HARDWARE_INTERFACE
     if motor.angle.offset:
-        _add(joint, "offset").text = repr(-motor.angle.offset / by)
+        _add(joint, "offset").text = repr(-motor.angle.offset / factor)
     actuator = _add(node, "actuator", name=motor.name)
     if drive.inertia is None:
         _add(actuator, "mechanicalReduction").text = repr(ratio)
         return
-    for tag, value in ((INERTIA, drive.inertia), (RATIO, ratio)):
-        _add(actuator, f"{{{DRAKE}}}{tag.partition(':')[2]}", value=value)
+    for tag, value in ((ROTOR_INERTIA_TAG, drive.inertia), (GEAR_RATIO_TAG, ratio)):
+        _add(actuator, f"{{{DRAKE_NAMESPACE}}}{tag.partition(':')[2]}", value=value)
 
 
 def _not_written(robot: RobotDescription) -> Iterator[tuple[str, str]]:
     """Notices of the data that URDF cannot represent, or that are written in extensions of URDF."""
     limits = [_limit(joint.limits, joint.kind) for joint in robot.joints if _needs_limit(joint)]
-    made_up = sum(any(abs(float(str(x))) == UNLIMITED for x in row.values()) for row in limits)
-    if made_up:
-        yield "note", f"missing limits (joints: {made_up}) are written as {UNLIMITED:g}"
+    placeholders = sum(any(abs(float(str(x))) == UNLIMITED for x in row.values()) for row in limits)
+    if placeholders:
+        yield "note", f"missing limits (joints: {placeholders}) are written as {UNLIMITED:g}"
     for level, find, message in EXTENSIONS:
         names = list(find(robot))
         if names:
@@ -298,7 +300,9 @@ EXTENSIONS: Final[tuple[tuple[str, Callable[[RobotDescription], Iterable[str]], 
     ),
     (
         "warning",
-        lambda robot: sorted({joint.kind for joint in robot.joints if joint.kind not in OWN}),
+        lambda robot: sorted(
+            {joint.kind for joint in robot.joints if joint.kind not in URDF_TYPES}
+        ),
         "joints of type {} are an extension of symgen; URDF has no such type, so other programs "
         "reject the file",
     ),
