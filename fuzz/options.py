@@ -12,7 +12,7 @@ import click
 from fuzz.draw import argument, number
 from fuzz.nodes import Node
 from symgen.identification.model.settings import Settings
-from symgen.jobs.options import JOB
+from symgen.jobs.options import JOB_OPTIONS
 from symgen.options import rows
 
 OUT: Final = {"generate": "out", "build": "pkg", "excite": "motion.csv", "init": "new.toml"}
@@ -161,7 +161,7 @@ def thruster(rng: Random, names: Names) -> str:
 
 
 OF_FEW_VALUES: Final = {
-    row.name: one(*row.kind.choices) for row in (*JOB, *rows(Settings)) if row.kind.choices
+    row.name: one(*row.kind.choices) for row in (*JOB_OPTIONS, *rows(Settings)) if row.kind.choices
 }
 VALUES: Final[dict[str, Value]] = OF_FEW_VALUES | {
     "root": link,

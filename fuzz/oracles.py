@@ -9,7 +9,7 @@ from typing import Any, Final
 from fuzz.case import Case, Finding, Outcome
 from fuzz.child import CPU, MEMORY
 from fuzz.whole import trouble
-from symgen.errors import MOST_ERRORS
+from symgen.errors import MAX_PRINTED_ERRORS
 
 Oracle = Callable[[Case, Outcome], str | None]
 ORACLES: Final[dict[str, Oracle]] = {}
@@ -117,7 +117,7 @@ def refusal(case: Case, outcome: Outcome) -> str | None:
             line for line in lines if not re.search(r": (error|note|warning): |^error: ", line)
         ]
         placed = all(re.search(r":\d+: error: ", line) for line in errors)
-        several = placed and 1 < len(errors) <= 1 + MOST_ERRORS
+        several = placed and 1 < len(errors) <= 1 + MAX_PRINTED_ERRORS
         good = (len(errors) == 1 or several) and not others
     if not good:
         return f"{len(lines)} lines for a refusal of {case.command}\n{outcome.said[:1500]}"

@@ -4,7 +4,7 @@ import gc
 import sys
 from typing import Final
 
-UNCOLLECTED: Final = 2_000_000
+GC_THRESHOLD: Final = 2_000_000
 """The number of new objects after which the garbage collector runs. Tapes allocate many objects
 without reference cycles: with Python's default of 700, a tenth of the time is spent in the
 collector; with 50,000, a twentieth; with 500,000, a sixtieth."""
@@ -12,7 +12,7 @@ collector; with 50,000, a twentieth; with 500,000, a sixtieth."""
 
 def run() -> None:
     """Run the command line. Ctrl-C while it is being imported has the same effect as later."""
-    gc.set_threshold(UNCOLLECTED)
+    gc.set_threshold(GC_THRESHOLD)
     try:
         from symgen.cli.main import main
 

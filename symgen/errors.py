@@ -46,16 +46,16 @@ class RobotErrors(RobotError):
     several_lines = True
 
     def __init__(self, errors: list[RobotError]) -> None:
-        first, further = errors[0], len(errors) - MOST_ERRORS
+        first, further = errors[0], len(errors) - MAX_PRINTED_ERRORS
         super().__init__(first.place, first.element, first.message)
         self.errors = tuple(errors)
-        lines = [str(error) for error in errors[:MOST_ERRORS]]
+        lines = [str(error) for error in errors[:MAX_PRINTED_ERRORS]]
         if further > 0:
             lines.append(f"{first.place.file}: error: {further} more errors")
         self.args = ("\n".join(lines),)
 
 
-MOST_ERRORS = 20
+MAX_PRINTED_ERRORS = 20
 """The number of errors of one file that are printed."""
 
 
@@ -134,9 +134,9 @@ class Notice:
         }
 
 
-OFFERED = "ignored unless requested"
+OFFERS_PREFIX = "ignored unless requested"
 """The beginning of the line that lists the offers of notices."""
-MOST_NAMED = 4
+MAX_NAMED_ELEMENTS = 4
 """The number of elements that one line names."""
 
 
@@ -147,22 +147,22 @@ def in_short(notices: Iterable[Notice]) -> list[Notice]:
     for notice in notices:
         if not notice.detail:
             summed = (notice.level, notice.summary) if notice.summary else notice
-            alike = OFFERED if notice.offer else summed
-            groups.setdefault(alike, []).append(notice)
-    short = [_together(group) for group in groups.values()]
+            key = OFFERS_PREFIX if notice.offer else summed
+            groups.setdefault(key, []).append(notice)
+    short = [_combined(group) for group in groups.values()]
     return sorted(short, key=lambda notice: notice.level != "warning")
 
 
-def _together(group: list[Notice]) -> Notice:
+def _combined(group: list[Notice]) -> Notice:
     first = group[0]
     if len(group) == 1 or not (first.summary or first.offer):
         return first
     if first.offer:
         first = next((notice for notice in group if notice.level == "warning"), first)
-        message = f"{OFFERED}: {', '.join(dict.fromkeys(notice.offer for notice in group))}"
+        message = f"{OFFERS_PREFIX}: {', '.join(dict.fromkeys(notice.offer for notice in group))}"
         return Notice(first.place, first.level, "file", message)
     names = list(dict.fromkeys(notice.element for notice in group))
-    rest = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    elements = ", ".join([*names[:MOST_NAMED], *rest])
+    rest = [f"{len(names) - MAX_NAMED_ELEMENTS} more"] if len(names) > MAX_NAMED_ELEMENTS else []
+    elements = ", ".join([*names[:MAX_NAMED_ELEMENTS], *rest])
     message = first.summary.replace("{count}", str(len(group))).replace("{elements}", elements)
     return Notice(first.place, first.level, "file", message)

@@ -19,11 +19,11 @@ from symgen.errors import Notice, SymgenError
 from symgen.text import escaped, shown
 
 PIPE_WIDTH: Final = 200
-LONGEST: Final = 4000
+MAX_ERROR_LENGTH: Final = 4000
 """Characters of an error, whatever it echoes."""
 
 
-class PeopleConsole(Console):
+class EscapingConsole(Console):
     """A console whose texts are escaped, colours and styles of our own excepted."""
 
     def render_str(self, text: str, **more: Any) -> Text:
@@ -31,35 +31,35 @@ class PeopleConsole(Console):
         return super().render_str(escaped(text), **more)
 
 
-_waiting: list[Callable[[], None]] = []
+_progress_displays: list[Callable[[], None]] = []
 
 
-def until_printed(stop: Callable[[], None]) -> None:
+def end_before_printing(stop: Callable[[], None]) -> None:
     """`stop` is called before anything else is printed: what shows that people wait must not stand
     beside what they waited for."""
-    _waiting.append(stop)
+    _progress_displays.append(stop)
 
 
-def hush() -> None:
+def end_progress() -> None:
     """End what shows that people wait."""
-    while _waiting:
-        _waiting.pop()()
+    while _progress_displays:
+        _progress_displays.pop()()
 
 
 def console(error: bool = False) -> Console:
     """For people: colours on a terminal, plain text and full width elsewhere."""
-    hush()
-    people = PeopleConsole(highlight=False, emoji=False, stderr=error)
+    end_progress()
+    people = EscapingConsole(highlight=False, emoji=False, stderr=error)
     if people.is_terminal:
         return people
-    return PeopleConsole(
+    return EscapingConsole(
         highlight=False, emoji=False, stderr=error, width=PIPE_WIDTH, color_system=None
     )
 
 
 def say(text: object, error: bool = False) -> None:
     """A text of one or more lines, on stderr if `error`."""
-    hush()
+    end_progress()
     click.echo(escaped(str(text)), err=error)
 
 
@@ -67,13 +67,13 @@ def say_error(error: SymgenError, text: str) -> None:
     """The text of an error in one line on stderr, then what a tool said of it, if it did."""
     lines = text.splitlines() if error.several_lines else [text]
     for line in lines:
-        say(shown(line, LONGEST), error=True)
+        say(shown(line, MAX_ERROR_LENGTH), error=True)
 
 
 def as_json(data: object) -> str:
     """JSON as it is printed and written: two texts of equal data are equal, and what is not finite
     is null, because JSON has no such number."""
-    return json.dumps(_finite(data), indent=1, allow_nan=False)
+    return json.dumps(_with_null(data), indent=1, allow_nan=False)
 
 
 def written(paths: Iterable[object], notices: Iterable[Notice] = ()) -> dict[str, Any]:
@@ -81,15 +81,15 @@ def written(paths: Iterable[object], notices: Iterable[Notice] = ()) -> dict[str
     return {"files": [str(path) for path in paths], "notices": [n.data() for n in notices]}
 
 
-def _finite(data: Any) -> Any:
+def _with_null(data: Any) -> Any:
     if isinstance(data, Mapping):
-        return {key: _finite(value) for key, value in data.items()}
+        return {key: _with_null(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
-        return [_finite(value) for value in data]
+        return [_with_null(value) for value in data]
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def abandon() -> None:
+def discard_standard_output() -> None:
     """Let the rest of standard output go nowhere, because it cannot be written; otherwise the
     interpreter's end would fail on it again."""
     try:

@@ -18,12 +18,12 @@ from jinja2.bccache import Bucket
 
 from symgen.text import escaped
 
-FOLDERS: Final = tuple(
+TEMPLATE_FOLDERS: Final = tuple(
     folder / "templates"  # in a wheel, in a checkout
     for folder in (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1])
 )
-UNREADABLE: Final = (OSError, EOFError, ValueError, TypeError, UnpicklingError)
-SETTINGS: Final[dict[str, Any]] = {
+CACHE_ERRORS: Final = (OSError, EOFError, ValueError, TypeError, UnpicklingError)
+JINJA_SETTINGS: Final[dict[str, Any]] = {
     "trim_blocks": True,
     "lstrip_blocks": True,
     "keep_trailing_newline": True,
@@ -38,14 +38,14 @@ class CompiledTemplates(BytecodeCache):
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Loads what is kept of a template, if it is of this text."""
-        with suppress(*UNREADABLE), _file(bucket.key).open("rb") as f:
+        with suppress(*CACHE_ERRORS), _cache_file(bucket.key).open("rb") as f:
             bucket.load_bytecode(f)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep it; the file appears whole, whoever else writes it."""
         if sys.dont_write_bytecode:
             return
-        path = _file(bucket.key)
+        path = _cache_file(bucket.key)
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
@@ -63,13 +63,13 @@ class CompiledTemplates(BytecodeCache):
 
 def documentation() -> Path:
     """The folder of the pages of the documentation, in an installed package or in a checkout."""
-    folders = [folder.with_name("docs") for folder in FOLDERS]
+    folders = [folder.with_name("docs") for folder in TEMPLATE_FOLDERS]
     return next((folder for folder in folders if folder.is_dir()), folders[0])
 
 
-def _file(template: str) -> Path:
+def _cache_file(template: str) -> Path:
     """Where a compiled template is kept."""
-    settings = zlib.crc32(repr(SETTINGS).encode())
+    settings = zlib.crc32(repr(JINJA_SETTINGS).encode())
     release = "".join(filter(str.isalnum, f"jinja{jinja2.__version__}"))
     return Path(cache_from_source(template, optimization=f"{release}s{settings:x}"))
 
@@ -77,16 +77,16 @@ def _file(template: str) -> Path:
 @cache
 def _environment() -> Environment:
     return Environment(
-        loader=FileSystemLoader(FOLDERS),
+        loader=FileSystemLoader(TEMPLATE_FOLDERS),
         undefined=StrictUndefined,
         bytecode_cache=CompiledTemplates(),
-        **SETTINGS,
+        **JINJA_SETTINGS,
     )
 
 
 def asset(name: str) -> str:
     """The text of a file in templates/ that is no template. Raises FileNotFoundError."""
-    path = next((folder / name for folder in FOLDERS if (folder / name).is_file()), None)
+    path = next((folder / name for folder in TEMPLATE_FOLDERS if (folder / name).is_file()), None)
     if path is None:
         raise FileNotFoundError(name)
     return path.read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ from symgen.cli.options import (
 from symgen.cli.progress import progress, say
 from symgen.compiler.parallel import processes
 from symgen.errors import Notice, OptionError
-from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
+from symgen.jobs.options import LANGUAGE_OPTIONS, NameOptions, WriteOptions
 from symgen.languages.c.options import COptions, Release
 from symgen.native.compiler import PORTABLE_FAST
 from symgen.options import rows
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @command()
 @FILE
-@with_options(rows(WriteOptions, NameOptions, Release), JSON, FUNCTIONS, rows(*OF_LANGUAGES))
+@with_options(rows(WriteOptions, NameOptions, Release), JSON, FUNCTIONS, rows(*LANGUAGE_OPTIONS))
 @with_options(rows(CertifyOptions), ROBOT)
 @option(
     "--tune",

@@ -16,7 +16,7 @@ from symgen.options import Names, Option
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
-SAFE: Final = re.compile(r"[\w.,/+:=@-]+", re.ASCII)
+SAFE_WORD: Final = re.compile(r"[\w.,/+:=@-]+", re.ASCII)
 """What is offered: a name of a file goes onto a command line as it stands, where a shell would
 carry out what is in some."""
 
@@ -31,15 +31,15 @@ def completer(row: Option) -> Complete | None:
     return naming(row.names, row.parted) if row.names else None
 
 
-def naming(names: Names, parted: str = "") -> Complete:
+def naming(names: Names, separators: str = "") -> Complete:
     """The completer of names that are parted by some characters, whole values each. Where only one
     is left after which another name must follow, that is completed too."""
 
     def complete(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem]:
         robot = None if isinstance(names, tuple) else _robot(ctx)
-        start = typed[: max((typed.rfind(c) for c in parted), default=-1) + 1]
+        start = typed[: max((typed.rfind(c) for c in separators), default=-1) + 1]
         items = _items(start, _next(names, robot, start), typed)
-        if len(items) == 1 and items[0].value.endswith(tuple(parted)):
+        if len(items) == 1 and items[0].value.endswith(tuple(separators)):
             start = items[0].value
             return _items(start, _next(names, robot, start), start) or items
         return items
@@ -53,7 +53,7 @@ def _next(names: Names, robot: Any, start: str) -> Iterable[str]:
 
 def _items(start: str, names: Iterable[str], typed: str) -> list[CompletionItem]:
     values = (start + name for name in dict.fromkeys(names))
-    return [CompletionItem(x) for x in values if x.startswith(typed) and SAFE.fullmatch(x)]
+    return [CompletionItem(x) for x in values if x.startswith(typed) and SAFE_WORD.fullmatch(x)]
 
 
 def _robot(ctx: click.Context) -> Any:

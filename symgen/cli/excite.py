@@ -15,7 +15,7 @@ from symgen.options import Option, rows
 from symgen.options.kinds import FLAG, NUMBER, TEXTS, finite
 from symgen.reading.options import moving_joints
 
-WRITTEN: Final = (
+EXCITE_OUTPUTS: Final = (
     out_option(
         "OUT.csv",
         "File for the motion, with the columns t, q_JOINT, qd_JOINT and qdd_JOINT.",
@@ -52,7 +52,7 @@ def _parsed_limits(texts: tuple[str, ...]) -> tuple[tuple[str, str, float], ...]
 
 SECTION: Final = ExcitationPlan.SECTION
 
-ASKED: Final = (
+EXCITE_OPTIONS: Final = (
     Option(
         "--limit",
         "[JOINT.]KIND=VALUE",
@@ -100,7 +100,7 @@ ASKED: Final = (
 
 @command()
 @FILE
-@with_options(WRITTEN, JSON, rows(ExcitationPlan), ASKED, ROBOT)
+@with_options(EXCITE_OUTPUTS, JSON, rows(ExcitationPlan), EXCITE_OPTIONS, ROBOT)
 def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
     """Optimize an exciting motion for the identification of a robot.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symgen.identification.estimation.run import Identified
     from symgen.identification.report.shaping import EstimateOutputs, OutputRequest
 
-RESULTS: Final = (
+IDENTIFY_OUTPUTS: Final = (
     out_option(
         "DIR",
         "Folder for identification.json, model.toml (for --estimate) and plots. Files of an "
@@ -87,7 +87,7 @@ RESULTS: Final = (
 @command()
 @FILE
 @click.argument("log", metavar="LOG...", type=click.Path(), nargs=-1, required=True)
-@with_options(RESULTS, rows(Settings), ROBOT)
+@with_options(IDENTIFY_OUTPUTS, rows(Settings), ROBOT)
 def identify(
     file: str,
     log: tuple[str, ...],
@@ -145,10 +145,12 @@ def identify(
         if note not in identified.reading.warnings:
             output.say(note, error=True)
     report(identified, extra.lines, extra.data).print(as_json)
-    _end((out, html, urdf, actuators_out), extra, as_json)
+    _print_written_files((out, html, urdf, actuators_out), extra, as_json)
 
 
-def _end(paths: tuple[Path | None, ...], extra: "EstimateOutputs", as_json: bool) -> None:
+def _print_written_files(
+    paths: tuple[Path | None, ...], extra: "EstimateOutputs", as_json: bool
+) -> None:
     """Print the files that were written; exit with status 1 if a requested file was not."""
     withheld = extra.withheld
     for path in paths:

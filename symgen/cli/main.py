@@ -90,7 +90,7 @@ COMMANDS: Final = {name: text for section in SECTIONS.values() for name, text in
 """The summaries of all commands by name."""
 
 
-HELP: Final[Any] = getattr(click.exceptions, "NoArgsIsHelpError", ())
+NO_ARGUMENTS_HELP: Final[Any] = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """The exception of click 8.2 that prints the help of a program without arguments."""
 
 INTERRUPTED: Final = 128 + 2
@@ -169,7 +169,7 @@ class Group(click.Group):
             finally:
                 sys.stdout.flush()
         except (OSError, MemoryError, RecursionError) as error:
-            sys.exit(_refused(error))
+            sys.exit(_exit_status(error))
 
 
 def _open_streams() -> None:
@@ -204,14 +204,14 @@ def _usage_errors_in_one_line(program: click.Context | None = None) -> Iterator[
     try:
         yield
     except click.UsageError as error:
-        if isinstance(error, HELP):
+        if isinstance(error, NO_ARGUMENTS_HELP):
             raise
-        raise MisuseError(_misuse(error, program), error.ctx) from None
+        raise MisuseError(_usage_message(error, program), error.ctx) from None
 
 
-def _misuse(error: click.UsageError, program: click.Context | None) -> str:
+def _usage_message(error: click.UsageError, program: click.Context | None) -> str:
     """The message of an error of click, with a pointer to the help of the command."""
-    from symgen.output import LONGEST
+    from symgen.output import MAX_ERROR_LENGTH
     from symgen.text import shown
 
     names = ["symgen"]
@@ -223,7 +223,7 @@ def _misuse(error: click.UsageError, program: click.Context | None) -> str:
     if isinstance(error, click.NoSuchOption):
         text = error.message.removesuffix(".") + _about_option(error)
     text = text[:1].lower() + text[1:].removesuffix(".")
-    return f"{shown(text, LONGEST)}; see {' '.join(names)} --help"
+    return f"{shown(text, MAX_ERROR_LENGTH)}; see {' '.join(names)} --help"
 
 
 def _about_option(error: click.NoSuchOption) -> str:
@@ -238,7 +238,7 @@ def _about_option(error: click.NoSuchOption) -> str:
     return f"; near names: {quoted(near)}" if near else ""
 
 
-def _refused(error: Exception) -> int:
+def _exit_status(error: Exception) -> int:
     """Print an OSError, MemoryError or RecursionError in one line and return the exit status. An
     OSError about a file is raised again."""
     from symgen import output
@@ -246,7 +246,7 @@ def _refused(error: Exception) -> int:
     if isinstance(error, OSError):
         if error.filename is not None:
             raise error
-        output.abandon()
+        output.discard_standard_output()
         if error.errno == errno.EPIPE:  # the reader of the pipe has finished
             return 1
         output.say(f"error: cannot write to standard output: {error.strerror}", error=True)

@@ -35,13 +35,13 @@ def with_options(*groups: Iterable[Option | Decorator]) -> Decorator:
 
     def decorate(command: Function) -> Function:
         for entry in reversed([entry for group in groups for entry in group]):
-            command = (clicked(entry) if isinstance(entry, Option) else entry)(command)
+            command = (click_option(entry) if isinstance(entry, Option) else entry)(command)
         return command
 
     return decorate
 
 
-def clicked(row: Option) -> Decorator:
+def click_option(row: Option) -> Decorator:
     """A row as an option of click."""
     names = [*filter(None, [row.short]), row.flag, row.name]
     more: dict[str, Any] = {
@@ -73,10 +73,10 @@ def clicked(row: Option) -> Decorator:
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Of the options of the command that runs, those that the user has set: on the command line, or
     in a job file to another value than the default, because a job file lists every option."""
-    from symgen.jobs.options import JOB
+    from symgen.jobs.options import JOB_OPTIONS
 
     source, typed = click.get_current_context().get_parameter_source, ParameterSource.COMMANDLINE
-    defaults = {row.name: row.default for row in JOB}
+    defaults = {row.name: row.default for row in JOB_OPTIONS}
     listed = {k for k, x in options.items() if k in defaults and x == defaults[k]}
     return {
         name: value
@@ -137,7 +137,7 @@ def folder(ctx: click.Context, param: click.Parameter, text: str | None) -> Path
     return None if text is None else Path(text)
 
 
-def _followed(
+def _path_of_job_file(
     key: str, kind: type[Any] = str
 ) -> Callable[[click.Context, click.Parameter, str], Any]:
     """The callback of a path: the path itself or, for a job file, the path at its `key`, as a str
@@ -163,6 +163,8 @@ PROCESSES: Final = option(
 )
 
 FILE = click.argument(
-    "file", metavar="FILE", type=click.Path(), is_eager=True, callback=_followed("file")
+    "file", metavar="FILE", type=click.Path(), is_eager=True, callback=_path_of_job_file("file")
 )
-FOLDER = click.argument("folder", metavar="DIR", type=click.Path(), callback=_followed("out", Path))
+FOLDER = click.argument(
+    "folder", metavar="DIR", type=click.Path(), callback=_path_of_job_file("out", Path)
+)

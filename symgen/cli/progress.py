@@ -17,9 +17,9 @@ VERBOSE: Final = "symgen.verbose"
 """Where a context remembers that people asked for every note."""
 
 
-KERNEL: Final = "JPY_PARENT_PID"
+KERNEL_VARIABLE: Final = "JPY_PARENT_PID"
 """What the environment of a notebook's kernel has, and of what it starts."""
-PATIENCE: Final = 2.0
+NOTEBOOK_INTERVAL: Final = 2.0
 """Seconds from a line to the next, in a notebook."""
 
 
@@ -29,16 +29,16 @@ def progress() -> Iterator[Callable[[str], None]]:
     printed."""
     if not sys.stderr.isatty():
         yield lambda step: None
-    elif KERNEL in os.environ:
+    elif KERNEL_VARIABLE in os.environ:
         yield from _in_notebook()
     else:
         status = output.console(error=True).status("")
         status.start()
-        output.until_printed(status.stop)
+        output.end_before_printing(status.stop)
         try:
             yield lambda step: status.update(f"{step} ...")
         finally:
-            output.hush()
+            output.end_progress()
 
 
 def _in_notebook() -> Iterator[Callable[[str], None]]:
@@ -47,7 +47,7 @@ def _in_notebook() -> Iterator[Callable[[str], None]]:
 
     def tell(step: str) -> None:
         nonlocal last_time, last_step
-        if step != last_step and time.monotonic() - last_time > PATIENCE:
+        if step != last_step and time.monotonic() - last_time > NOTEBOOK_INTERVAL:
             last_time, last_step = time.monotonic(), step
             sys.stderr.write(f"{shown(step)} ...\n")
             sys.stderr.flush()

@@ -22,7 +22,7 @@ from symgen.options.kinds import FLAG, NUMBER, TEXTS
 from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.text import cited, repeated
 
-EXAMINED: Final = (
+CHECK_OPTIONS: Final = (
     Option(
         "--certify",
         None,
@@ -96,7 +96,7 @@ def _check_together(controller: str, rate: float | None, gains: tuple[str, ...])
 
 @command()
 @FILE
-@with_options(JSON, EXAMINED, ROBOT, VERBOSE)
+@with_options(JSON, CHECK_OPTIONS, ROBOT, VERBOSE)
 def check(
     file: str,
     as_json: bool,

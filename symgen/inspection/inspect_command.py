@@ -21,18 +21,18 @@ from symgen.inspection.robot_report import (
     LEGEND,
     TITLES,
     columns,
+    constant_text,
     groups,
     kind,
+    mark_of,
     reasons_by_body,
     robot_report,
-    short,
-    sign,
     tree_lines,
 )
 from symgen.inspection.robot_report import groupings as groupings_of
 from symgen.inspection.robot_report import latex as groupings_as_latex
 from symgen.inspection.robot_report import plot as draw
-from symgen.inspection.visual_geometry import NO_GEOMETRY, RobotGeometry, geometry, live
+from symgen.inspection.visual_geometry import NO_GEOMETRY, RobotGeometry, geometry, viewer_data
 from symgen.jobs.job import Job
 from symgen.jobs.job_notices import right_angle_notices
 from symgen.jobs.publish import OutputFile, check_targets, holding, write_files
@@ -64,8 +64,8 @@ def _word(word: str) -> str:
     match = TERM.fullmatch(word)
     if match is None:
         return f"<mo>{escape(word.replace('-', '−'))}</mo>"
-    sign, factor, stem, body = match.groups()
-    minus = "<mo>−</mo>" if sign else ""
+    negative, factor, stem, body = match.groups()
+    minus = "<mo>−</mo>" if negative else ""
     return f"{minus}{_factor(factor)}{_name(f'{stem}_{body}')}"
 
 
@@ -87,7 +87,7 @@ def _name(name: str) -> str:
 
 
 CONSTANTS: Final = ("gamma", "b", "d", "alpha", "beta", "theta0", "r")
-SHOWN: Final = ("M", "Y_b", "Y")
+SHOWN_PATTERNS: Final = ("M", "Y_b", "Y")
 """Patterns on the page, by output."""
 
 
@@ -103,10 +103,10 @@ def page(
 
     `patterns` are the entries that are not zero in every state, by output; `shapes` is the geometry
     of the links, `motion` a motion to play."""
-    drawn = live(module, shapes, motion)
+    drawn = viewer_data(module, shapes, motion)
     scene = drawn["scene"]
     rows = [
-        (body, [(*sign(why), f"{name}: {why}") if why else None for name, why in reasons])
+        (body, [(*mark_of(why), f"{name}: {why}") if why else None for name, why in reasons])
         for body, reasons in reasons_by_body(data)
     ]
     totals = {name: row["total"] for name, row in data["operations"].items()}
@@ -117,7 +117,7 @@ def page(
         source=module.source,
         rows=rows,
         parameters=columns(data),
-        short=short,
+        short=constant_text,
         kind=kind,
         tree=list(tree_lines(data)) if data["closed_loops"] else [],
         joints=counted(data["dof"], len(data["positions"])),
@@ -139,7 +139,7 @@ def page(
 
 def _patterns(patterns: Mapping[str, np.ndarray[Any, Any]], data: Data) -> Iterator[Data]:
     """For each pattern a path of unit squares, and where groups of columns end."""
-    for name in (name for name in SHOWN if name in patterns):
+    for name in (name for name in SHOWN_PATTERNS if name in patterns):
         cells = patterns[name].reshape(data["dof"], -1)
         sizes, _, _ = groups(name, data)
         yield {
@@ -246,7 +246,7 @@ def inspect_command(
     contents, remarks = {}, tuple[Notice, ...]()
     if "html" in targets:
         progress("writing the page")
-        shown, remarks = drawing(job, loaded)
+        shown, remarks = robot_geometry(job, loaded)
         played = None if motion is None else read_motion(motion, loaded.model)
         contents[targets["html"]] = page_of(job, loaded, data, shown, played).encode()
     if "plot" in targets:
@@ -265,9 +265,9 @@ def inspect_command(
     return "", notices
 
 
-OWNER: Final = "symgen inspect"
-PAGE: Final = holding(
-    OWNER, b"<!doctype html>", b'<meta name="generator" content="symgen inspect">'
+COMMAND: Final = "symgen inspect"
+PAGE_MARK: Final = holding(
+    COMMAND, b"<!doctype html>", b'<meta name="generator" content="symgen inspect">'
 )
 
 
@@ -275,14 +275,14 @@ def _targets(file: str, html: Path | None, plot: Path | None) -> dict[str, Outpu
     """The files to be written, by what they are. Raises OptionError where one may not be."""
     targets = {}
     if html is not None:
-        targets["html"] = OutputFile(html, PAGE, (file,))
+        targets["html"] = OutputFile(html, PAGE_MARK, (file,))
     if plot is not None:
-        targets["plot"] = picture_target("--plot", plot, OWNER, [file])
+        targets["plot"] = picture_target("--plot", plot, COMMAND, [file])
     check_targets(targets.values())
     return targets
 
 
-def drawing(job: Job, loaded: LoadedRobot) -> tuple[RobotGeometry, tuple[Notice, ...]]:
+def robot_geometry(job: Job, loaded: LoadedRobot) -> tuple[RobotGeometry, tuple[Notice, ...]]:
     """The visual geometry of the robot's file, and notices on meshes that cannot be drawn."""
     source = job.file if job.given is None else job.given
     found = geometry(loaded.model, shapes(source, job[SourceOptions]))
@@ -309,7 +309,7 @@ def page_of(
     given. Raises SymgenError."""
     named = job.changed(quantities=("mass_matrix", "regressor", "base_regressor"))
     module = named.module(loaded)
-    found = drawing(job, loaded)[0] if shown is None else shown
+    found = robot_geometry(job, loaded)[0] if shown is None else shown
     return page(data, module, sparsity(module), found, motion)
 
 

@@ -98,11 +98,11 @@ BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY: Final = "#7f8790"
 PALETTE: Final = (BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, BLACK)
 """In the order in which lines take them; yellow, which is lost on white, is none of them."""
-FULL: Final = BLUE
-EMPTY: Final = "#f4f7fa"
+FILLED_CELL: Final = BLUE
+EMPTY_CELL: Final = "#f4f7fa"
 """Cells of a pattern that are taken, and those that are not."""
 
-RC: Final[dict[Any, Any]] = {
+STYLE: Final[dict[Any, Any]] = {
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.spines.right": False,
@@ -129,11 +129,11 @@ def styled(draw: Draw) -> Draw:
 
     @wraps(draw)
     def drawing(*args: Any, **more: Any) -> Any:
-        _needed()
+        _check_matplotlib()
         import matplotlib as mpl
         from cycler import cycler
 
-        with mpl.rc_context({**RC, "axes.prop_cycle": cycler(color=PALETTE)}):
+        with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=PALETTE)}):
             return draw(*args, **more)
 
     return drawing  # type: ignore[return-value]
@@ -141,7 +141,7 @@ def styled(draw: Draw) -> Draw:
 
 def new_figure(width: float, height: float) -> Any:
     """An empty figure of a size in inches. Raises SymgenError where matplotlib is missing."""
-    _needed()
+    _check_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -150,7 +150,7 @@ def new_figure(width: float, height: float) -> Any:
     return figure
 
 
-def _needed() -> None:
+def _check_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:

@@ -19,9 +19,9 @@ from symgen.languages.describe import arguments_in_words
 from symgen.reading.joint_kinds import JOINTS
 from symgen.text import html, html_table
 
-BETWEEN: Final = 3
+COLUMN_GAP: Final = 3
 """Characters from a column to the next."""
-MARK: Final = 4
+MAX_MARK_WIDTH: Final = 4
 """A first column as narrow as this is a number or a mark; the second one names the row too."""
 
 
@@ -30,11 +30,11 @@ class SplitTable(Table):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         measured = [_widths(console, options, column) for column in self.columns]
-        room = options.max_width - 2
+        available = options.max_width - 2
         if self.title:
             yield console.render_str(str(self.title), style="bold")
-        for columns in _pieces(measured, room):
-            widths = _shared([measured[k] for k in columns], room)
+        for columns in _column_groups(measured, available):
+            widths = _shared_widths([measured[k] for k in columns], available)
             piece = Table(box=SIMPLE_HEAD, pad_edge=False)
             for k, width in zip(columns, widths, strict=True):
                 source = self.columns[k]
@@ -69,35 +69,35 @@ def _widths(console: Console, options: ConsoleOptions, column: Column) -> tuple[
 
 def _total(widths: Iterable[int]) -> int:
     all_widths = [*widths]
-    return sum(all_widths) + BETWEEN * (len(all_widths) - 1)
+    return sum(all_widths) + COLUMN_GAP * (len(all_widths) - 1)
 
 
-def _pieces(measured: Sequence[tuple[int, int]], room: int) -> Iterator[list[int]]:
+def _column_groups(measured: Sequence[tuple[int, int]], available: int) -> Iterator[list[int]]:
     """The columns of each piece: all of them where they fit, else those that name the row and as
     many others as fit."""
     columns = [*range(len(measured))]
-    if _total(measured[k][0] for k in columns) <= room:
+    if _total(measured[k][0] for k in columns) <= available:
         yield columns
         return
-    keys = columns[: 2 if len(columns) > 2 and measured[0][1] <= MARK else 1]
+    keys = columns[: 2 if len(columns) > 2 and measured[0][1] <= MAX_MARK_WIDTH else 1]
     piece = [*keys]
     for k in columns[len(keys) :]:
-        if len(piece) > len(keys) and _total(measured[i][0] for i in (*piece, k)) > room:
+        if len(piece) > len(keys) and _total(measured[i][0] for i in (*piece, k)) > available:
             yield piece
             piece = [*keys]
         piece.append(k)
     yield piece
 
 
-def _shared(measured: Sequence[tuple[int, int]], room: int) -> list[int]:
+def _shared_widths(measured: Sequence[tuple[int, int]], available: int) -> list[int]:
     """A width for each column of a piece: the best, or the least and a share of what is left; where
     even that is too much, the widest give way."""
     best, widths = [high for _, high in measured], [low for low, _ in measured]
-    while (left := room - _total(widths)) > 0 and widths != best:
+    while (left := available - _total(widths)) > 0 and widths != best:
         short = [k for k, width in enumerate(widths) if width < best[k]]
         for k in sorted(short, key=lambda k: widths[k])[:left]:  # the narrowest first
             widths[k] += 1
-    while _total(widths) > room and max(widths) > 1:
+    while _total(widths) > available and max(widths) > 1:
         widths[widths.index(max(widths))] -= 1
     return widths
 
@@ -208,18 +208,19 @@ SECTIONS: Final = {
     "Closed loops": ("loop_closure", "transmission", "motor_transmissions"),
 }
 """The sections of the list: files of `symgen.algorithms` whose quantities belong to each."""
-OTHER: Final = "Other"
+OTHER_SECTION: Final = "Other"
 """The section of quantities that another package has registered."""
 
 
 def sections() -> dict[str, list[Quantity]]:
     """The quantities by section, in the order of `SECTIONS`."""
     of_file = {file: section for section, files in SECTIONS.items() for file in files}
-    found: dict[str, list[Quantity]] = {section: [] for section in (*SECTIONS, OTHER)}
+    found: dict[str, list[Quantity]] = {section: [] for section in (*SECTIONS, OTHER_SECTION)}
     for quantity in (*QUANTITIES.values(), *LINK_QUANTITIES.values()):
         module = quantity.formulations[0].algorithm.__module__
         package, _, file = module.rpartition(".")
-        found[of_file.get(file, OTHER) if package == "symgen.algorithms" else OTHER] += [quantity]
+        section = of_file.get(file) if package == "symgen.algorithms" else None
+        found[section or OTHER_SECTION] += [quantity]
     return {section: quantities for section, quantities in found.items() if quantities}
 
 
@@ -228,7 +229,8 @@ def overview() -> None:
     width = output.console().width
     for section, quantities in sections().items():
         output.say(section)
-        for line in _wrapped(_folded(map(_spelled, quantities)), min(width, 100)):
+        names = _combined_frames(map(_quantity_argument, quantities))
+        for line in _wrapped(names, min(width, 100)):
             output.say(line)
     output.say("Languages")
     for line in _wrapped(LANGUAGES, min(width, 100)):
@@ -236,21 +238,21 @@ def overview() -> None:
     output.say("symgen list --all prints formulas, inputs and outputs.")
 
 
-def _spelled(quantity: Quantity) -> str:
+def _quantity_argument(quantity: Quantity) -> str:
     named = quantity.name in LINK_QUANTITIES
     return f"{quantity.name}:{quantity.subject.upper()}" if named else quantity.name
 
 
-FRAMES: Final = ("_body", "_world", "_aligned")
+FRAME_ENDINGS: Final = ("_body", "_world", "_aligned")
 """The endings of quantities that exist for several frames."""
 
 
-def _folded(names: Iterable[str]) -> Iterator[str]:
+def _combined_frames(names: Iterable[str]) -> Iterator[str]:
     """The names, those that differ only in the frame as one: ``frame_hessian_{body,world}``."""
     frames: dict[str, list[str]] = {}
     for name in names:
         start, link, _ = name.partition(":LINK")
-        end = next((end for end in FRAMES if start.endswith(end)), "")
+        end = next((end for end in FRAME_ENDINGS if start.endswith(end)), "")
         stem = f"{start.removesuffix(end)}{'_' if end else ''}|{link}"
         frames.setdefault(stem, []).append(end.removeprefix("_"))
     for stem, ends in frames.items():
@@ -287,7 +289,7 @@ def registry() -> Report:
             section,
             ["name", "formula", "arguments"],
             (),
-            [(_spelled(q), q.formula, arguments_in_words(q)) for q in quantities],
+            [(_quantity_argument(q), q.formula, arguments_in_words(q)) for q in quantities],
         )
         for section, quantities in sections().items()
     ]

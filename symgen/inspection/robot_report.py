@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.inspection.command_reports import counted
-from symgen.inspection.pictures import EMPTY, FULL, drawn, new_figure, styled
+from symgen.inspection.pictures import EMPTY_CELL, FILLED_CELL, drawn, new_figure, styled
 from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledText
 from symgen.inspection.robot_data import Data
 from symgen.jobs.publish import OutputFile
@@ -15,7 +15,7 @@ from symgen.mechanics.base_parameters import latex_name, latex_sum
 from symgen.mechanics.joint_listing import left_out
 from symgen.mechanics.model import PARAMETER_NAMES
 
-SIGNS: Final = {
+REASON_MARKS: Final = {
     "no effect": ("·", "dim"),
     "identifiable by itself": ("●", "bold green"),
     "identifiable only with others": ("○", "green"),
@@ -28,9 +28,9 @@ LEGEND: Final = (
 )
 
 
-def sign(reason: str) -> tuple[str, str]:
+def mark_of(reason: str) -> tuple[str, str]:
     """Mark and style of a parameter."""
-    return next(mark for start, mark in SIGNS.items() if reason.startswith(start))
+    return next(mark for start, mark in REASON_MARKS.items() if reason.startswith(start))
 
 
 def robot_report(data: Data) -> Report:
@@ -134,7 +134,7 @@ def _frames(data: Data) -> ReportTable:
         ["body"],
         ["γ", "b", "d", "α", "β", "θ0", "r"],
         [
-            (frame["body"], *(short(frame[name], name) for name in names))
+            (frame["body"], *(constant_text(frame[name], name) for name in names))
             for frame in data["canonical_frames"]
         ],
     )
@@ -143,22 +143,22 @@ def _frames(data: Data) -> ReportTable:
 ANGLES: Final = ("gamma", "alpha", "beta", "theta0")
 
 
-QUARTERS: Final = {1: "π/2", -1: "-π/2", 2: "π", -2: "-π"}
+RIGHT_ANGLES: Final = {1: "π/2", -1: "-π/2", 2: "π", -2: "-π"}
 
 
-def short(x: float, name: str) -> str:
+def constant_text(x: float, name: str) -> str:
     """A constant as people write it: right angles as fractions of π."""
     if x == 0:
         return "·"
     quarters = x / (np.pi / 2)
     exact = name in ANGLES and abs(quarters - round(quarters)) < 1e-12
-    return QUARTERS.get(round(quarters) if exact else 0, f"{x:.5g}")
+    return RIGHT_ANGLES.get(round(quarters) if exact else 0, f"{x:.5g}")
 
 
 def _parameters(data: Data) -> Iterator[ReportTable | Cell]:
     base = data["base_parameters"]
     rows = [
-        (name, *(StyledText(*sign(why)) if why else "" for _, why in reasons))
+        (name, *(StyledText(*mark_of(why)) if why else "" for _, why in reasons))
         for name, reasons in reasons_by_body(data)
     ]
     title = f"{base['count']} base parameters of {len(base['parameters'])}"
@@ -215,7 +215,7 @@ def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], target: Outpu
     small = [name for name in ("M", "Gamma_full") if name in shown]
     rows += [small * 2 if len(small) == 1 else small] if small else []
     height = 0.9 + len(rows) * (1.1 + 0.2 * data["dof"])
-    figure = new_figure(WIDTH, height)
+    figure = new_figure(PICTURE_WIDTH, height)
     axes = figure.subplot_mosaic(rows, width_ratios=[1, 3])
     for name, pattern in shown.items():
         _draw(axes[name], name, pattern.reshape(data["dof"], -1), data)
@@ -223,9 +223,9 @@ def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], target: Outpu
     return drawn(figure, target, 130)
 
 
-WIDTH: Final = 13.0
+PICTURE_WIDTH: Final = 13.0
 """Inches of the picture."""
-CHARACTER: Final = 0.075
+CHARACTER_WIDTH: Final = 0.075
 """Inches of a character of a label."""
 TITLES: Final = {
     "Y": "regressor: columns are the ten parameters of each body",
@@ -263,15 +263,18 @@ def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None
     sizes, labels, columns = groups(name, data)
     columns += [""] * (cells.shape[1] - len(columns))  # of joint friction
     axis.imshow(
-        np.where(cells[..., None], _rgb(FULL), _rgb(EMPTY)),
+        np.where(cells[..., None], _rgb(FILLED_CELL), _rgb(EMPTY_CELL)),
         aspect="auto",
         interpolation="nearest",
     )
     axis.grid(visible=False)
     axis.set_title(f"{TITLES[name]} ({int(cells.sum())} of {cells.size})", fontsize=9)
     axis.set_yticks(range(cells.shape[0]), data["velocities"], fontsize=7, parse_math=False)
-    wide = (WIDTH * {"M": 0.2, "Gamma_full": 0.65}.get(name, 0.9)) / cells.shape[1]  # of a column
-    axis.set_xticks(range(len(columns)), columns if wide > CHARACTER else [""] * len(columns))
+    share = {"M": 0.2, "Gamma_full": 0.65}.get(name, 0.9)
+    width = PICTURE_WIDTH * share / cells.shape[1]  # of a column
+    axis.set_xticks(
+        range(len(columns)), columns if width > CHARACTER_WIDTH else [""] * len(columns)
+    )
     axis.tick_params(axis="x", labelsize=5, rotation=90)
     axis.tick_params(length=0)
     for row in range(cells.shape[0] - 1):
@@ -279,7 +282,7 @@ def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None
     starts = np.cumsum([0, *sizes])
     for start in starts[1:-1]:
         axis.axvline(start - 0.5, color="0.55", linewidth=0.8)
-    _name_groups(axis, starts, labels, wide)
+    _name_groups(axis, starts, labels, width)
     axis.set_xlim(-0.5, cells.shape[1] - 0.5)
 
 
@@ -288,21 +291,23 @@ def _rgb(colour: str) -> tuple[float, ...]:
     return tuple(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
 
 
-def _name_groups(axis: Any, starts: Any, labels: Sequence[str], wide: float) -> None:
+def _name_groups(axis: Any, starts: Any, labels: Sequence[str], width: float) -> None:
     """A label below each group of columns; where one does not fit all of them stand upright, and
     one that would then stand in the one before it is left out."""
-    sizes = np.diff(starts) * wide
-    upright = any(len(text) * CHARACTER > size for text, size in zip(labels, sizes, strict=True))
+    sizes = np.diff(starts) * width
+    upright = any(
+        len(text) * CHARACTER_WIDTH > size for text, size in zip(labels, sizes, strict=True)
+    )
     before = -np.inf
     for start, end, text in zip(starts[:-1], starts[1:], labels, strict=True):
         middle = (start + end - 1) / 2
-        free = not upright or (middle - before) * wide > 2 * CHARACTER
+        free = not upright or (middle - before) * width > 2 * CHARACTER_WIDTH
         if text and end > start and free:
             before = middle
             axis.annotate(
                 text,
                 (middle, 0),
-                xytext=(0, -24 if wide > CHARACTER else -6),
+                xytext=(0, -24 if width > CHARACTER_WIDTH else -6),
                 xycoords=("data", "axes fraction"),
                 textcoords="offset points",
                 fontsize=7,

@@ -199,8 +199,8 @@ def inertia_ellipsoids(model: RigidBodyModel) -> Iterator[Data | None]:
     """For each body the uniform ellipsoid with the mass and the moments of inertia of its links
     (semi-axes in m, pose in the body's frame); None for a body that has no such ellipsoid."""
     for body in lump_links(model, [body.name for body in model.moving]).bodies:
-        ten = body.links[0].parameters if body.links else None
-        yield None if ten is None else _ellipsoid(pseudo_inertia_matrix(ten))
+        parameters = body.links[0].parameters if body.links else None
+        yield None if parameters is None else _ellipsoid(pseudo_inertia_matrix(parameters))
 
 
 def _ellipsoid(total: AnyArray) -> Data | None:
@@ -224,13 +224,15 @@ def _ellipsoid(total: AnyArray) -> Data | None:
 # -- data of the viewer ----------------------------------------------------------------------------
 
 
-LIVE: Final = ("gravity", "mass_matrix", "potential_energy", "com")
-PLACES: Final = "places"
-MOST_TIPS: Final = 8
+LIVE_QUANTITIES: Final = ("gravity", "mass_matrix", "potential_energy", "com")
+POSES: Final = "places"
+MAX_TIPS: Final = 8
 """Links at ends of chains whose Jacobians the page has."""
 
 
-def live(module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None = None) -> Data:
+def viewer_data(
+    module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None = None
+) -> Data:
     """The JavaScript program of a page and its data, which `live.js` reads.
 
     `drawn` are the shapes of the links; `motion` is a sampled motion to play (`times` in s,
@@ -238,7 +240,7 @@ def live(module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None
     model = module.robot.model
     joints = listed_joints(model)
     carrying = {model.body(joint.bodies[0]).parent for joint in joints}
-    tips = [k for k, joint in enumerate(joints) if joint.bodies[-1] not in carrying][:MOST_TIPS]
+    tips = [k for k, joint in enumerate(joints) if joint.bodies[-1] not in carrying][:MAX_TIPS]
     functions = tuple(trace_all(module.robot, _functions(model, joints, tips), {}))
     moving = replace(module, functions=functions)
     described = descriptions(moving)
@@ -266,20 +268,20 @@ def live(module: Module, drawn: RobotGeometry = NO_GEOMETRY, motion: Data | None
 def _functions(
     model: RigidBodyModel, joints: Sequence[ListedJoint], tips: Sequence[int]
 ) -> list[FunctionRequest]:
-    """Poses of all bodies in one function, Jacobians of the tips, and `LIVE` as far as the robot
-    has mass."""
+    """Poses of all bodies in one function, Jacobians of the tips, and `LIVE_QUANTITIES` as far as
+    the robot has mass."""
     pose, jacobian = LINK_QUANTITIES["frame_pose"], LINK_QUANTITIES["frame_jacobian_aligned"]
-    heavy = any(link.parameters and link.parameters[0] for b in model.bodies for link in b.links)
+    has_mass = any(link.parameters and link.parameters[0] for b in model.bodies for link in b.links)
     return [
-        FunctionRequest(PLACES, tuple(pose.of(joint.body.name) for joint in joints)),
+        FunctionRequest(POSES, tuple(pose.of(joint.body.name) for joint in joints)),
         *(
             FunctionRequest(f"tip_{k}", (jacobian.of(joints[i].body.name),))
             for k, i in enumerate(tips)
         ),
         *(
             FunctionRequest(name, (QUANTITIES[name],))
-            for name in LIVE
-            if heavy or name == "mass_matrix"
+            for name in LIVE_QUANTITIES
+            if has_mass or name == "mass_matrix"
         ),
     ]
 
@@ -294,15 +296,15 @@ def _bodies(
     for joint in joints:
         i, body = joint.bodies[-1], joint.body
         frame = Pose() if body.in_body_axes else canonical[i - 1].pose
-        ten = lumped.body(i).links[0].parameters or (0.0,) * 10
+        parameters = lumped.body(i).links[0].parameters or (0.0,) * 10
         yield {
             "name": body.name,
             "joint": joint.name,
             "kind": joint.kind,
             "parent": places.get(model.body(joint.bodies[0]).parent, -1),
             "axis": None if body.in_body_axes else list(body.axis),
-            "mass": ten[0],
-            "com": [h / ten[0] for h in ten[1:4]] if ten[0] else None,
+            "mass": parameters[0],
+            "com": [h / parameters[0] for h in parameters[1:4]] if parameters[0] else None,
             "points": _points(model, i, joints),
             "shapes": list(drawn.shapes.get(i, ())),
             "ellipsoid": ellipsoids[i - 1],

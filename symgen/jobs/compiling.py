@@ -17,7 +17,7 @@ from symgen.errors import SymgenError
 from symgen.native.compiler import identity, processor
 from symgen.native.store import SUFFIX, Compiled, Store, digest
 
-FILES: Final = ("actuators", "estimate")
+FILE_OPTIONS: Final = ("actuators", "estimate")
 """Options that are paths of files, of which the content counts."""
 
 
@@ -89,7 +89,7 @@ def _digest_of_call(
         if not is_self_contained(path.name, data):
             return None
         chosen = dict(options)
-        for name in (name for name in FILES if options.get(name)):
+        for name in (name for name in FILE_OPTIONS if options.get(name)):
             file = Path(options[name])
             chosen[name] = [file.name, hashlib.sha256(file.read_bytes()).hexdigest()]
         call = [path.name, hashlib.sha256(data).hexdigest(), quantities, exact, chosen]
@@ -98,10 +98,10 @@ def _digest_of_call(
         return None
 
 
-_BEFORE: Final = rb"(?:\xef\xbb\xbf)?(?:\s|<\?xml[^>]*\?>|<!--(?:[^-]|-(?!->))*-->)*"
-_ALONE: Final = re.compile(_BEFORE + rb"<(?:robot|sdf)[\s>]")
+_PROLOG: Final = rb"(?:\xef\xbb\xbf)?(?:\s|<\?xml[^>]*\?>|<!--(?:[^-]|-(?!->))*-->)*"
+_SELF_CONTAINED_ROOT: Final = re.compile(_PROLOG + rb"<(?:robot|sdf)[\s>]")
 
-LEADS: Final = (b"<include", b"xacro", b"$(")
+INCLUDE_MARKS: Final = (b"<include", b"xacro", b"$(")
 """What may lead to other files."""
 
 
@@ -110,9 +110,9 @@ def is_self_contained(name: str, data: bytes) -> bool:
 
     False for all that is not surely one: files with xacro in them, whatever they are called, and
     those with a document type or with models of other files."""
-    if name.lower().endswith(".xacro") or any(sign in data for sign in LEADS):
+    if name.lower().endswith(".xacro") or any(sign in data for sign in INCLUDE_MARKS):
         return False
-    return _ALONE.match(data) is not None
+    return _SELF_CONTAINED_ROOT.match(data) is not None
 
 
 def environment() -> list[Any]:

@@ -19,12 +19,12 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.reading.assemble import LoadedRobot
 from symgen.tracing.request import FunctionRequest
 
-LARGE: Final = 15_000
+LARGE_OUTPUT: Final = 15_000
 """Output entries of a function from which on an estimate is printed."""
 
-C_BYTES: Final = 500
-MEMORY: Final = 65_000
-SECONDS: Final = 1.5e-3
+C_BYTES_PER_ENTRY: Final = 500
+MEMORY_PER_ENTRY: Final = 65_000
+SECONDS_PER_ENTRY: Final = 1.5e-3
 """Bytes of C, bytes of memory and seconds for each output entry: measured at the derivatives of
 inverse dynamics of a chain of 100 joints (15 MB, 2.0 GB, 42 s for 30,000 entries). Entries of other
 matrices take less: those of the mass matrix 290 B, 15 kB and 0.5 ms."""
@@ -55,14 +55,15 @@ def notes_on_large_functions(
         for wanted in functions
     }
     return [
-        f"{name} has {count:,} entries, which can take up to {count * C_BYTES / 1e6:.0f} MB of C, "
-        f"{count * MEMORY / 1e9:.1f} GB of memory and {count * SECONDS:.0f} s"
+        f"{name} has {count:,} entries, which can take up to "
+        f"{count * C_BYTES_PER_ENTRY / 1e6:.0f} MB of C, "
+        f"{count * MEMORY_PER_ENTRY / 1e9:.1f} GB of memory and {count * SECONDS_PER_ENTRY:.0f} s"
         for name, count in counts.items()
-        if count >= LARGE
+        if count >= LARGE_OUTPUT
     ]
 
 
-TARGETS: Final = {name: (name,) for name in (*LANGUAGES, *PRODUCTS)}
+OPTION_TARGETS: Final = {name: (name,) for name in (*LANGUAGES, *PRODUCTS)}
 """What options of languages apply to, each with its name as its tag."""
 
 
@@ -75,7 +76,7 @@ def check_effects(job: Job, targets: Iterable[str]) -> None:
         raise OptionError(
             f"--scalar {scalar}: only C has fixed point; remove '{other[0]}' or use float"
         )
-    job.choices.check_effect({name: (name,) for name in targets}, TARGETS)
+    job.choices.check_effect({name: (name,) for name in targets}, OPTION_TARGETS)
     check_functions(job)
 
 

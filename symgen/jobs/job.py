@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from symgen.compiler.objective import Objective
 from symgen.errors import OptionError, RobotError, SourceLocation
-from symgen.jobs.options import MODULE, NameOptions
+from symgen.jobs.options import MODULE_OPTIONS, NameOptions
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions, objective_of
 from symgen.languages.language import check_function, check_module, identifier
@@ -50,14 +50,14 @@ class Job:
 
         `robot` is a path, its content or an object (`symgen.reading.sources`); what has a job
         already, such as a `symgen.Robot`, keeps the options of that. `options` are those of the
-        groups `MODULE`: `RobotOptions`, `SourceOptions`, `FunctionOptions`, `COptions`,
+        groups `MODULE_OPTIONS`: `RobotOptions`, `SourceOptions`, `FunctionOptions`, `COptions`,
         `NameOptions` and `Release`. Raises OptionError."""
         job = robot if isinstance(robot, Job) else getattr(robot, "job", None)
         if isinstance(job, Job):
             return job.changed(**options)
         source = snapshot(robot)
         given = None if is_path(source) else source
-        return cls(name_of(source), Choices.of(MODULE, options), given)
+        return cls(name_of(source), Choices.of(MODULE_OPTIONS, options), given)
 
     def __getitem__(self, group: type[Group]) -> Group:
         return self.choices[group]
@@ -102,8 +102,8 @@ class Job:
             return wanted
         named = {*options.quantities, *options.controllers}
         loops = self[COptions].body_loops is True
-        can = partial(has_loops if loops else is_supported, robot)
-        return [f for f in wanted if f.name in named or can(f)] or wanted
+        is_possible = partial(has_loops if loops else is_supported, robot)
+        return [f for f in wanted if f.name in named or is_possible(f)] or wanted
 
     def choice(self) -> dict[str, str]:
         """The formulation by quantity, where given. Raises OptionError."""
@@ -125,7 +125,7 @@ class Job:
         OptionError."""
         name = self._name(loaded.model)
         robot = self.robot(loaded)
-        with _placed(loaded):
+        with _with_location(loaded):
             functions = self._functions(robot, lambda step: progress(f"tracing: {step}"), in_c)
         for language in LANGUAGES.values():
             if language.options is not None:
@@ -212,7 +212,7 @@ class RefusedInertia(RobotError):
 
 
 @contextmanager
-def _placed(loaded: LoadedRobot) -> Iterator[None]:
+def _with_location(loaded: LoadedRobot) -> Iterator[None]:
     """Add the location in the file to an error about inertia."""
     try:
         yield

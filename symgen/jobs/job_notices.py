@@ -29,7 +29,7 @@ from symgen.tracing.robot import ParametricModel
 LARGE_REPAIR: Final = 0.05
 """A repair of inertia that changes the mass matrix by more than this part of it gives a warning."""
 
-FORCES: Final = "inverse_dynamics"
+FORCE_FUNCTION: Final = "inverse_dynamics"
 """The function whose results are compared with the limits of effort."""
 SEARCHED_STATES: Final = 1000
 """Random states from which the search for the largest forces climbs."""
@@ -39,8 +39,8 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
     """Notices about requested effects that the robot does not have, about the inertia that is used,
     and about angles close to multiples of pi/2 if rounding them saves operations."""
     notices = (
-        *_left_out(job, loaded, module),
-        *_missing(loaded, module.robot),
+        *_unsupported_quantities(job, loaded, module),
+        *_zero_force_warnings(loaded, module.robot),
         *_inertia_notices(job, loaded, module.robot),
         *_effort_notices(job, loaded, module),
         *_kind_notices(job, loaded, module),
@@ -60,7 +60,7 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
     return notices if then >= now else (*notices, *right_angle_notices(job, loaded, saved))
 
 
-def _left_out(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[Notice]:
+def _unsupported_quantities(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[Notice]:
     """A note about the quantities of ``--quantity all`` that are not generated."""
     generated = {function.name for function in module.functions}
     names = [wanted.name for wanted in job.wanted() if wanted.name not in generated]
@@ -154,7 +154,7 @@ def _effort_notices(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[N
     file allows. The states were found by search, so that the forces are needed indeed."""
     options, model = job[CertifyOptions], module.robot.model
     options.check_requested(module.arithmetic[0])
-    for function in (f for f in module.functions if options.certify and f.name == FORCES):
+    for function in (f for f in module.functions if options.certify and f.name == FORCE_FUNCTION):
         limits = validated_limits(model, options.certify_limits)
         ranges = domain(model, function.program, limits, function.name)
         found = iter(search_largest_outputs(function.program, ranges, SEARCHED_STATES))
@@ -171,7 +171,7 @@ def _effort_notices(job: Job, loaded: LoadedRobot, module: Module) -> Iterator[N
             yield Notice(SourceLocation(loaded.file, 1), "note", "--certify", text)
 
 
-def _missing(loaded: LoadedRobot, robot: ParametricModel) -> tuple[Notice, ...]:
+def _zero_force_warnings(loaded: LoadedRobot, robot: ParametricModel) -> tuple[Notice, ...]:
     """Warnings about requested friction or springs that are zero at every joint."""
     rows = (
         ("--friction", FRICTION, "{} friction", "it is", "--friction runtime:..."),

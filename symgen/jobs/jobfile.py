@@ -1,8 +1,8 @@
 """Job files: the options of a robot in TOML. They are read into the options of the command line,
 and ``symgen init`` writes them.
 
-The keys are the names of options (`JOB`) and ``file``, the robot's file. A value is converted to
-the text of the command line, so that the same parser reads both."""
+The keys are the names of options (`JOB_OPTIONS`) and ``file``, the robot's file. A value is
+converted to the text of the command line, so that the same parser reads both."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from typing import Any, Final
 import click
 
 from symgen.errors import Notice, OptionError, SymgenError
-from symgen.jobs.options import JOB
+from symgen.jobs.options import JOB_OPTIONS
 from symgen.jobs.publish import Mark, OutputFile, write_files, write_new
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
@@ -31,10 +31,10 @@ from symgen.reading.toml_reader import Table, described_type
 from symgen.reading.xml_text import STANDARD_INPUT
 from symgen.text import reason, shown
 
-META: Final = "symgen.jobfile"
+CONTEXT_KEY: Final = "symgen.jobfile"
 """The key of the job in the ``meta`` of a context."""
 
-ROBOT: Final = "file"
+ROBOT_KEY: Final = "file"
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -57,10 +57,10 @@ def read(path: str | os.PathLike[str]) -> JobFile:
     Raises RobotError with file and line for an unknown key, for a value of another type and for
     the home folder of an unknown user."""
     table, _ = toml_reader.read_toml(path, "a job file (symgen init writes one)")
-    kinds = {ROBOT: TEXT} | {row.name: row.kind for row in JOB}
+    kinds = {ROBOT_KEY: TEXT} | {row.name: row.kind for row in JOB_OPTIONS}
     table.check_keys(kinds)
     values = {key: _value(table, key, kinds[key]) for key in table.data}
-    paths = [ROBOT, *(row.name for row in JOB if row.path)]
+    paths = [ROBOT_KEY, *(row.name for row in JOB_OPTIONS if row.path)]
     located = {
         key: [_path(table, key, x) for x in values[key]]
         if isinstance(values[key], list)
@@ -102,9 +102,9 @@ def followed(ctx: click.Context, path: str, key: str) -> str:
         raise job.table.error(None, f'has no {key}; add {key} = "..."')
     ctx.default_map = {
         **(ctx.default_map or {}),
-        **{k: v for k, v in job.values.items() if k != ROBOT},
+        **{k: v for k, v in job.values.items() if k != ROBOT_KEY},
     }
-    ctx.meta[META] = job, ctx
+    ctx.meta[CONTEXT_KEY] = job, ctx
     return str(job.values[key])
 
 
@@ -114,24 +114,24 @@ def job_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     if is_table(path):
         return os.fspath(path), {}
     job = read(path)
-    if ROBOT not in job.values:
-        raise job.table.error(None, f'has no {ROBOT}; add {ROBOT} = "..."')
-    rows = {row.name: row for row in JOB}
+    if ROBOT_KEY not in job.values:
+        raise job.table.error(None, f'has no {ROBOT_KEY}; add {ROBOT_KEY} = "..."')
+    rows = {row.name: row for row in JOB_OPTIONS}
     values = {
         key: rows[key].from_text(tuple(x) if isinstance(x, list) else x)
         for key, x in job.values.items()
         if key in rows
     }
-    set_ = {key: value for key, value in values.items() if value != rows[key].default}
-    return str(job.values[ROBOT]), set_
+    changed = {key: value for key, value in values.items() if value != rows[key].default}
+    return str(job.values[ROBOT_KEY]), changed
 
 
 def placed(error: SymgenError, ctx: click.Context) -> str:
     """The text of an error. If it is about an option of a job file, the location in that file
     comes first."""
-    job, command = ctx.meta.get(META, (None, None))
+    job, command = ctx.meta.get(CONTEXT_KEY, (None, None))
     flag = re.match(r"error: (--[a-z-]+)", str(error))
-    row = next((row for row in JOB if flag and flag[1] == row.flag), None)
+    row = next((row for row in JOB_OPTIONS if flag and flag[1] == row.flag), None)
     if job is None or row is None or row.name not in job.table.data:
         return str(error)
     if command.get_parameter_source(row.name) is click.core.ParameterSource.COMMANDLINE:
@@ -142,7 +142,7 @@ def placed(error: SymgenError, ctx: click.Context) -> str:
 def keep_formulations(ctx: click.Context, formulations: Mapping[str, str]) -> list[Notice]:
     """Write formulations by quantity into the job file of the command, if there is one, and leave
     its other lines as they are. Returns a notice about the change. Raises OptionError."""
-    job, _ = ctx.meta.get(META, (None, None))
+    job, _ = ctx.meta.get(CONTEXT_KEY, (None, None))
     if job is None or not formulations:
         return []
     text = with_formulations(job.table.source, dict(formulations))
@@ -176,7 +176,7 @@ def formulations_line(formulations: dict[str, str]) -> str:
 
 # -- writing ---------------------------------------------------------------------------------------
 
-HEAD: Final = """\
+HEADER: Final = """\
 # A job file of symgen: the robot and the options of symgen generate. Paths are relative to this
 # file. Options on the command line override those of this file. Lines that begin with "# NAME ="
 # are examples of options without a default.
@@ -198,14 +198,14 @@ def init(file: str, out: str | None, options: SourceOptions = NO_SOURCE_OPTIONS)
     path = Path(out if out is not None else f"{Path(file).name.partition('.')[0] or 'robot'}.toml")
     if path.suffix.lower() != ".toml":
         raise OptionError(f"--out {str(path)!r}: the name of a job file must end in .toml")
-    set_ = {"out": quoted(f"build/{identifier(robot.name, LANGUAGES.values())}")}
+    changed = {"out": quoted(f"build/{identifier(robot.name, LANGUAGES.values())}")}
     try:
         folders = [os.path.relpath(folder, path.parent) for folder in options.package_paths]
         for row in rows(SourceOptions):
             value = folders if row.name == "package_paths" else getattr(options, row.name)
             toml = row.kind.toml(value)
-            set_ |= {} if toml is None else {row.name: toml}
-        text = written(path.name, os.path.relpath(file, path.parent), set_)
+            changed |= {} if toml is None else {row.name: toml}
+        text = written(path.name, os.path.relpath(file, path.parent), changed)
     except (OSError, ValueError) as error:
         raise OptionError(f"cannot write {str(path)!r}: {reason(error)}") from None
     write_new(path, text.encode())
@@ -217,10 +217,10 @@ def written(name: str, file: str, values: Mapping[str, str]) -> str:
     an example."""
     file.encode()  # a name that is no text cannot be written; UnicodeEncodeError is a ValueError
     blocks = [
-        HEAD.format(name=shown(name)),
+        HEADER.format(name=shown(name)),
         f"# The robot's file: URDF, xacro, MJCF, SDF or a DH table.\nfile = {quoted(file)}\n",
     ]
-    return "\n".join([*blocks, *("\n".join(_lines(row, values)) + "\n" for row in JOB)])
+    return "\n".join([*blocks, *("\n".join(_lines(row, values)) + "\n" for row in JOB_OPTIONS)])
 
 
 def _lines(row: Option, values: Mapping[str, str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from symgen.mechanics.pose import Triple
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 2
-OPTIONAL: Final = ("closures",)
+OPTIONAL_MODEL_KEYS: Final = ("closures",)
 """The keys of a model that are written only if they are not empty."""
 JOINT_KEYS: Final = ("index", "joint", "link", "type", "unit")
 VELOCITY_KEYS: Final = ("index", "velocity", "link", "type", "unit")
@@ -45,7 +45,7 @@ class FunctionEntry:
 
 
 @dataclass(frozen=True)
-class Runtime:
+class RuntimeInputs:
     """Inputs that come at run time, see `symgen.tracing.robot.ParametricModel`."""
 
     parameters: Mapping[str, tuple[float, ...]]
@@ -59,7 +59,7 @@ class Runtime:
     springs_input: bool
 
 
-RUNTIME: Final = {
+RUNTIME_FIELDS: Final = {
     "gravity": "runtime_gravity",
     "wrenches": "wrenches",
     "friction": "friction",
@@ -73,7 +73,7 @@ RUNTIME: Final = {
 
 
 @dataclass(frozen=True)
-class Tree:
+class ModelEntry:
     """A model as it is written; `symgen.mechanics.model.RigidBodyModel` takes only a sound one."""
 
     name: str
@@ -101,8 +101,8 @@ class Manifest:
     joints: tuple[Mapping[str, object], ...]
     velocities: tuple[Mapping[str, object], ...]
     functions: Mapping[str, FunctionEntry]
-    runtime: Runtime
-    model: Tree
+    runtime: RuntimeInputs
+    model: ModelEntry
     files: Mapping[str, str]
 
 
@@ -137,12 +137,12 @@ def text(module: Module, hashes: Mapping[str, str]) -> str:
         "functions": _functions(module),
         "runtime": {
             "parameters": dict(module.robot.blocks),
-            **{key: getattr(module.robot, name) for key, name in RUNTIME.items()},
+            **{key: getattr(module.robot, name) for key, name in RUNTIME_FIELDS.items()},
         },
         "model": {
             key: value
             for key, value in asdict(module.robot.model).items()
-            if key in compared and (value or key not in OPTIONAL)
+            if key in compared and (value or key not in OPTIONAL_MODEL_KEYS)
         },
         "files": dict(hashes),
     }

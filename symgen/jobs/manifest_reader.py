@@ -13,8 +13,16 @@ from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from symgen.errors import OptionError, SymgenError
-from symgen.jobs.manifest import FORMAT, NAME, OPTIONAL, RUNTIME, Manifest, text, written
-from symgen.jobs.options import MODULE
+from symgen.jobs.manifest import (
+    FORMAT,
+    NAME,
+    OPTIONAL_MODEL_KEYS,
+    RUNTIME_FIELDS,
+    Manifest,
+    text,
+    written,
+)
+from symgen.jobs.options import MODULE_OPTIONS
 from symgen.languages.c.options import COptions, objective_of
 from symgen.languages.module import Module
 from symgen.mechanics.joint_forces import COMPENSATION, FRICTION
@@ -59,14 +67,14 @@ def decoded(kind: Any, data: Any, place: str = "") -> Any:
 def _typed(kind: type, data: Any, place: str) -> Any:
     """A value of a type of JSON. Raises SchemaError."""
     if type(data) not in ((int, float) if kind is float else (kind,)):
-        raise SchemaError(place, f"expected {NAMES[kind]}, found {described_type(data)}")
+        raise SchemaError(place, f"expected {JSON_TYPE_NAMES[kind]}, found {described_type(data)}")
     with suppress(OverflowError):
         if kind is not float or math.isfinite(data):
             return float(data) if kind is float else data
     raise SchemaError(place, "expected a finite number")
 
 
-NAMES: Final[dict[type, str]] = {
+JSON_TYPE_NAMES: Final[dict[type, str]] = {
     bool: "true or false",
     int: "a whole number",
     float: "a number",
@@ -117,7 +125,7 @@ def _union(kinds: tuple[Any, ...], data: Any, place: str) -> Any:
 
 MAX_MANIFEST_BYTES: Final = 64 * 2**20
 """Bytes of a manifest; a robot of a thousand joints has a megabyte."""
-ECHOES: Final = ("generator", "conventions", "files")
+NOT_DERIVED: Final = ("generator", "conventions", "files")
 """What does not follow from the rest of a manifest, or changes with symgen's version only."""
 
 PREFIX: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -134,12 +142,12 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
     """
     path = folder / NAME
     try:
-        data = _data(path)
+        data = _json_data(path)
         listed = decoded(Manifest, _with_optional(data))
         _check(listed)
         module = _module(listed)
         derived = json.loads(text(module, listed.files))
-        other = (key for key in derived if key not in ECHOES and derived[key] != data[key])
+        other = (key for key in derived if key not in NOT_DERIVED and derived[key] != data[key])
         for key in other:
             raise SchemaError(key, "does not follow from the model")
     except OSError as error:
@@ -156,14 +164,14 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
     return module, dict(listed.files)
 
 
-def _data(path: Path) -> Any:
+def _json_data(path: Path) -> Any:
     """The JSON of a file. Raises SchemaError, OSError, and OptionError for another format."""
     with path.open("rb") as stream:
         content = stream.read(MAX_MANIFEST_BYTES + 1)
     if len(content) > MAX_MANIFEST_BYTES:
         raise SchemaError("", f"it is larger than {MAX_MANIFEST_BYTES >> 20} MiB")
     try:
-        data = json.loads(content.decode("utf-8"), object_pairs_hook=_once)
+        data = json.loads(content.decode("utf-8"), object_pairs_hook=_with_unique_keys)
     except SchemaError:
         raise
     except (ValueError, RecursionError):  # no UTF-8, no JSON, numbers of thousands of digits
@@ -179,10 +187,10 @@ def _with_optional(data: Any) -> Any:
     """The data with the keys of a model that are written only if they are not empty."""
     if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
         return data
-    return {**data, "model": {**{key: [] for key in OPTIONAL}, **data["model"]}}
+    return {**data, "model": {**{key: [] for key in OPTIONAL_MODEL_KEYS}, **data["model"]}}
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys occur once."""
     values = dict(pairs)
     if len(values) < len(pairs):
@@ -229,13 +237,19 @@ RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
 
 def _module(listed: Manifest) -> Module:
     """The module, traced anew. Raises SymgenError where its functions cannot be."""
-    tree, runtime, choices = listed.model, listed.runtime, _choices(listed.options)
+    model_entry, runtime, choices = listed.model, listed.runtime, _choices(listed.options)
     options = choices.flat()
-    model = RigidBodyModel(tree.name, tree.bodies, tree.base, tree.gravity, closures=tree.closures)
+    model = RigidBodyModel(
+        model_entry.name,
+        model_entry.bodies,
+        model_entry.base,
+        model_entry.gravity,
+        closures=model_entry.closures,
+    )
     robot = ParametricModel(
         model,
         tuple(runtime.parameters),
-        **{name: getattr(runtime, key) for key, name in RUNTIME.items()},
+        **{name: getattr(runtime, key) for key, name in RUNTIME_FIELDS.items()},
         root_axes=options["wrench_axes"] == "root",
         thrusters=thrusters(model, options["thrusters"]),
         fluid=options["fluid"],
@@ -247,10 +261,10 @@ def _module(listed: Manifest) -> Module:
         for name, row in listed.functions.items()
         if row.quantities
     }
-    looped = in_loops(choices[COptions].body_loops, robot, [*requests.values()])
+    names_of_loops = in_loops(choices[COptions].body_loops, robot, [*requests.values()])
     functions = tuple(
         loop_functions(robot, [request])[0]
-        if name in looped
+        if name in names_of_loops
         else trace(robot, request, listed.functions[name].formulations, objective_of(choices))
         for name, request in requests.items()
     )
@@ -260,11 +274,11 @@ def _module(listed: Manifest) -> Module:
 def _choices(options: Mapping[str, Any]) -> Choices:
     """The options of a module. Raises SchemaError for a missing, unknown or empty option, and
     OptionError for a value that the option does not have."""
-    known = {row.name: row.default for row in rows(*MODULE) if not row.local}
+    known = {row.name: row.default for row in rows(*MODULE_OPTIONS) if not row.local}
     if known.keys() != options.keys():
         other = sorted(known.keys() ^ options.keys())
         raise SchemaError("options", f"{quoted(other, 3)} missing or unknown")
     for name, default in known.items():
         if options[name] is None and default is not None:
             raise SchemaError(f"options.{name}", "found null")
-    return Choices.of(MODULE, options)
+    return Choices.of(MODULE_OPTIONS, options)

@@ -60,22 +60,22 @@ class WriteOptions:
     )
 
 
-OF_LANGUAGES: Final = tuple(x.options for x in LANGUAGES.values() if x.options is not None)
+LANGUAGE_OPTIONS: Final = tuple(x.options for x in LANGUAGES.values() if x.options is not None)
 
-MODULE: Final = (
+MODULE_OPTIONS: Final = (
     RobotOptions,
     SourceOptions,
     FunctionOptions,
-    *OF_LANGUAGES,
+    *LANGUAGE_OPTIONS,
     CertifyOptions,
     NameOptions,
     Release,
 )
 """The groups of options that determine a module."""
 
-JOB: Final[tuple[Option, ...]] = rows(
+JOB_OPTIONS: Final[tuple[Option, ...]] = rows(
     WriteOptions,
-    *OF_LANGUAGES,
+    *LANGUAGE_OPTIONS,
     CertifyOptions,
     NameOptions,
     Release,

@@ -30,7 +30,7 @@ from symgen.text import reason, shown
 
 # -- files that may be replaced --------------------------------------------------------------------
 
-EDGE: Final = 1 << 16
+EDGE_BYTES: Final = 1 << 16
 """Bytes at either end of a file among which a mark is looked for."""
 
 
@@ -44,8 +44,8 @@ class Mark:
 
 def edges(stream: BinaryIO) -> bytes:
     """The first and the last bytes of a file."""
-    head = stream.read(EDGE)
-    stream.seek(max(stream.seek(0, os.SEEK_END) - EDGE, len(head)))
+    head = stream.read(EDGE_BYTES)
+    stream.seek(max(stream.seek(0, os.SEEK_END) - EDGE_BYTES, len(head)))
     return head + stream.read()
 
 
@@ -87,7 +87,7 @@ class OutputFile:
 
 Files = Mapping[OutputFile, bytes]
 """The contents of single files."""
-NOTHING: Final[Files] = MappingProxyType({})
+NO_FILES: Final[Files] = MappingProxyType({})
 
 
 def _foreign(path: Path, owner: str, advice: str) -> OptionError:
@@ -149,7 +149,7 @@ def publish(
     files: Mapping[str, str | bytes],
     folder: Path,
     listing: str = NAME,
-    beside: Files = NOTHING,
+    beside: Files = NO_FILES,
 ) -> list[Path]:
     """Write `files` (name to text or bytes) into `folder`, in place of the files of an earlier run
     for the same robot.
@@ -165,10 +165,13 @@ def publish(
         _check(files, folder, earlier, json.loads(last).get("robot"), listing)
         check_targets(beside, [folder, *(folder / name for name in files)])
         data = json.loads(last)
-        both = {**data, "files": {**dict.fromkeys(sorted(earlier.names)), **data["files"]}}
+        files_of_both_runs = {
+            **data,
+            "files": {**dict.fromkeys(sorted(earlier.names)), **data["files"]},
+        }
         pairs = [
             *((target.path, content) for target, content in beside.items()),
-            (folder / listing, json.dumps(both).encode()),
+            (folder / listing, json.dumps(files_of_both_runs).encode()),
             *((folder / name, content) for name, content in contents.items()),
             (folder / listing, last),
         ]
@@ -288,30 +291,30 @@ def _write(
         for path, content in contents:
             with _write_errors(path, folder):
                 _make_folders(path.parent, made)
-                clear(path.parent)
+                remove_stale_files(path.parent)
                 if path.is_dir():  # which raises for names that no file can have
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
                 with tempfile.NamedTemporaryFile(
                     prefix=PREFIX, dir=path.parent, delete=False
                 ) as stream:
                     staged.append((Path(stream.name), path))
-                    always.callback(_attempt, staged[-1][0].unlink, missing_ok=True)
+                    always.callback(_try_action, staged[-1][0].unlink, missing_ok=True)
                     stream.write(content)
                 staged[-1][0].chmod(0o644)
         existing = [x for x in {*old, *(path for _, path in staged)} if x.is_file()]
         for path in existing:
             copy = path.with_name(PREFIX + secrets.token_hex(4))
-            always.callback(_attempt, copy.unlink, missing_ok=True)
+            always.callback(_try_action, copy.unlink, missing_ok=True)
             with _write_errors(path, folder):
                 _copy(path, copy)
-            on_error.callback(_attempt, copy.replace, path)
+            on_error.callback(_try_action, copy.replace, path)
         for k, (temporary, path) in enumerate(staged, 1):
             with _write_errors(path, folder):
                 for outdated in old if k == len(staged) else ():
                     outdated.unlink(missing_ok=True)
                 give_name(temporary, path)
             if path not in existing:
-                on_error.callback(_attempt, path.unlink, missing_ok=True)
+                on_error.callback(_try_action, path.unlink, missing_ok=True)
         on_error.pop_all()
         made.pop_all()
 
@@ -321,7 +324,7 @@ def _make_folders(folder: Path, made: contextlib.ExitStack) -> None:
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     for place in reversed(missing):
         place.mkdir(exist_ok=True)
-        made.callback(_attempt, place.rmdir)
+        made.callback(_try_action, place.rmdir)
 
 
 def _copy(path: Path, copy: Path) -> None:
@@ -332,13 +335,13 @@ def _copy(path: Path, copy: Path) -> None:
         shutil.copy2(path, copy)
 
 
-def _attempt(action: Callable[..., object], *arguments: Path, **options: bool) -> None:
+def _try_action(action: Callable[..., object], *arguments: Path, **options: bool) -> None:
     """Call an action that the system may refuse."""
     with contextlib.suppress(OSError):
         action(*arguments, **options)
 
 
-def clear(place: Path) -> None:
+def remove_stale_files(place: Path) -> None:
     """Remove the temporary files in a folder that killed runs have left: those that are older than
     MIN_STALE_AGE."""
     with contextlib.suppress(OSError):
@@ -348,7 +351,7 @@ def clear(place: Path) -> None:
             if path.is_dir():  # as earlier versions made them
                 shutil.rmtree(path, ignore_errors=True)
             else:
-                _attempt(path.unlink)
+                _try_action(path.unlink)
 
 
 DEFERRED: Final = [

@@ -33,14 +33,14 @@ from symgen.tracing.options import FunctionOptions
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import every_formulation
 
-FEW: Final = 3
+MAX_CANDIDATES: Final = 3
 """Formulations that are timed."""
 
-FASTER: Final = 0.98
+MAX_RELATIVE_TIME: Final = 0.98
 """What takes at most this part of the time of what the model has first is chosen in its place."""
 
 ROUNDS: Final = 40
-BATCH: Final = 400_000
+OPERATIONS_PER_CALL: Final = 400_000
 """Operations of a call that is timed, about."""
 
 
@@ -72,15 +72,15 @@ def tuned(
         )
     module = job.module(loaded)
     timed: list[TimedFormulation] = []
-    for quantity in _open(job, module):
+    for quantity in _untuned_quantities(job, module):
         tell(f"timing {quantity.name}")
-        timed += _measured(module, quantity)
+        timed += _timed_formulations(module, quantity)
     pairs = tuple((row.quantity, row.formulation) for row in timed if row.chosen)
     earlier = job[FunctionOptions].formulations
     return job.changed(formulations=(*earlier, *pairs)), timed
 
 
-def _open(job: Job, module: Module) -> list[Quantity]:
+def _untuned_quantities(job: Job, module: Module) -> list[Quantity]:
     """The quantities that have several formulations and none that is asked for."""
     quantities = {q.name: q for f in module.functions for q in f.quantities}
     return [
@@ -90,13 +90,13 @@ def _open(job: Job, module: Module) -> list[Quantity]:
     ]
 
 
-def _measured(module: Module, quantity: Quantity) -> list[TimedFormulation]:
-    candidates = _promising(module, quantity)
+def _timed_formulations(module: Module, quantity: Quantity) -> list[TimedFormulation]:
+    candidates = _candidates(module, quantity)
     if len(candidates) < 2:
         return []
     times = _times(module, candidates)
     best = min(range(len(candidates)), key=lambda k: times[k])
-    chosen = best if times[best] <= FASTER * times[0] else 0
+    chosen = best if times[best] <= MAX_RELATIVE_TIME * times[0] else 0
     return [
         TimedFormulation(
             quantity.name, f.formulation, f.counts.total, f.cost(HOST), times[k], k == chosen
@@ -105,19 +105,19 @@ def _measured(module: Module, quantity: Quantity) -> list[TimedFormulation]:
     ]
 
 
-def _promising(module: Module, quantity: Quantity) -> list[Function]:
+def _candidates(module: Module, quantity: Quantity) -> list[Function]:
     """The formulations that the model has first, each with another program; with runtime
     parameters those on the regrouping that the module has."""
-    aim, shared = Objective("latency", HOST), module.regroup
+    objective, shared = Objective("latency", HOST), module.regroup
     wanted = FunctionRequest(quantity.name, (quantity,))
     candidates = [
         f
-        for f in every_formulation(module.robot, wanted, {}, aim)
+        for f in every_formulation(module.robot, wanted, {}, objective)
         if shared is None or f.parts[0][1].regrouping in (shared.regrouping, "whole")
     ]
-    ranked = sorted(candidates, key=lambda f: aim.price(f.program))
+    ranked = sorted(candidates, key=lambda f: objective.price(f.program))
     distinct = {(f.counts, f.cost(HOST)): f for f in reversed(ranked)}
-    return [f for f in ranked if distinct[f.counts, f.cost(HOST)] is f][:FEW]
+    return [f for f in ranked if distinct[f.counts, f.cost(HOST)] is f][:MAX_CANDIDATES]
 
 
 def _times(module: Module, candidates: Sequence[Function]) -> list[float]:
@@ -137,7 +137,7 @@ def _times(module: Module, candidates: Sequence[Function]) -> list[float]:
         for d in ds
     )
     library = Library.build(declarations, files, platform().split(os.environ.get("CFLAGS", "")))
-    count = max(32, BATCH // max(f.counts.total + 1 for f in candidates))
+    count = max(32, OPERATIONS_PER_CALL // max(f.counts.total + 1 for f in candidates))
     calls = [(name, _arrays(each, count)) for name, each in zip(names, modules, strict=True)]
     least = [float("inf")] * len(calls)
     for _ in range(ROUNDS):

@@ -25,7 +25,7 @@ from symgen.jobs.library_models import (
 )
 from symgen.jobs.manifest import contained, digest_of, written
 from symgen.jobs.manifest_reader import read as read_manifest
-from symgen.jobs.options import MODULE
+from symgen.jobs.options import MODULE_OPTIONS
 from symgen.languages.language import Language
 from symgen.languages.module import Module
 from symgen.languages.verification import Check, VerificationTarget, relative_error
@@ -147,7 +147,9 @@ OPTIONS_NOT_READ: Final = (
     *("parameters", "external_wrench", "thrusters", "springs", "fluid"),
 )
 """Options that another library does not read: with their defaults it has the same robot."""
-OPTION_DEFAULTS: Final = {row.name: row.default for row in rows(*MODULE, only=OPTIONS_NOT_READ)}
+OPTION_DEFAULTS: Final = {
+    row.name: row.default for row in rows(*MODULE_OPTIONS, only=OPTIONS_NOT_READ)
+}
 
 
 PART_ADVICE: Final = (

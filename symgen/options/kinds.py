@@ -51,7 +51,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _exactly(*types: type) -> Callable[[Any], Any]:
+def _of_type(*types: type) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
         if type(value) not in types:
             raise TypeError
@@ -60,7 +60,7 @@ def _exactly(*types: type) -> Callable[[Any], Any]:
     return read
 
 
-_text, _number = _exactly(str), _exactly(int, float)
+_text, _number = _of_type(str), _of_type(int, float)
 
 
 def _float(value: Any) -> float:
@@ -72,12 +72,12 @@ def _float(value: Any) -> float:
 
 
 def _texts(value: Any) -> list[str]:
-    return [_text(entry) for entry in _exactly(list)(value)]
+    return [_text(entry) for entry in _of_type(list)(value)]
 
 
 def _table(value: Any) -> list[str]:
     """Pairs as the command line spells them: numbers exactly, booleans as xacro does."""
-    entries = {key: _exactly(str, int, float, bool)(x) for key, x in _exactly(dict)(value).items()}
+    entries = {key: _of_type(str, int, float, bool)(x) for key, x in _of_type(dict)(value).items()}
     return [f"{k}={x if isinstance(x, str) else str(x).lower()}" for k, x in entries.items()]
 
 
@@ -114,10 +114,10 @@ def inline(value: Any) -> str:
     return quoted(value) if isinstance(value, str) else repr(_number(value))
 
 
-def _body(table: Any) -> str:
+def _inline_entries(table: Any) -> str:
     """The entries of a table, as between the braces of an inline table of TOML. Raises
     TypeError."""
-    return ", ".join(f"{key} = {inline(value)}" for key, value in _exactly(dict)(table).items())
+    return ", ".join(f"{key} = {inline(value)}" for key, value in _of_type(dict)(table).items())
 
 
 def table_of(text: str) -> dict[str, Any]:
@@ -132,12 +132,14 @@ def table_of(text: str) -> dict[str, Any]:
 def _tables(tables: Iterable[Any]) -> tuple[str, ...]:
     """Entries of tables, each a text or a mapping, spelled alike. Raises ValueError."""
     try:
-        return tuple(_body(table_of(x) if isinstance(x, str) else dict(x)) for x in tables)
+        return tuple(
+            _inline_entries(table_of(x) if isinstance(x, str) else dict(x)) for x in tables
+        )
     except (TypeError, RecursionError) as error:
         raise ValueError(*error.args) from None
 
 
-def _is_text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """A text, or a path. Raises TypeError."""
     text = fspath(value)
     if not isinstance(text, str):
@@ -145,30 +147,30 @@ def _is_text(value: Any) -> str:
     return text
 
 
-def _is_number(value: Any) -> float:
+def _as_number(value: Any) -> float:
     if isinstance(value, (str, bytes, bool)):
         raise TypeError
     return float(value)
 
 
-def _is_flag(value: Any) -> bool:
+def _as_flag(value: Any) -> bool:
     if isinstance(value, (str, bytes)) or value not in (True, False):
         raise TypeError
     return bool(value)
 
 
-def _are_texts(value: Any) -> tuple[str, ...]:
+def _as_texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, (str, bytes)):
         raise TypeError
-    return tuple(map(_is_text, value))
+    return tuple(map(_as_text, value))
 
 
-def _pairs(of: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Pairs of a name and what `of` takes, or a mapping of these."""
+def _pairs(convert_value: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Pairs of a name and what `convert_value` takes, or a mapping of these."""
 
     def from_python(value: Any) -> tuple[tuple[str, Any], ...]:
         pairs = value.items() if isinstance(value, Mapping) else value
-        return tuple((_is_text(name), of(entry)) for name, entry in pairs)
+        return tuple((_as_text(name), convert_value(entry)) for name, entry in pairs)
 
     return from_python
 
@@ -177,22 +179,22 @@ TEXT: Final = ValueKind(
     "a text",
     '"..."',
     _text,
-    from_python=_is_text,
+    from_python=_as_text,
     toml=lambda value: quoted(value) if value is not None else None,
 )
 NUMBER: Final = ValueKind(
-    "a number", "0.0", _float, from_python=_is_number, toml=repr, click_type=float
+    "a number", "0.0", _float, from_python=_as_number, toml=repr, click_type=float
 )
 WHOLE: Final = ValueKind(
-    "a whole number", "0", _exactly(int), from_python=index, toml=repr, click_type=int
+    "a whole number", "0", _of_type(int), from_python=index, toml=repr, click_type=int
 )
-FLAG: Final = ValueKind("true or false", "false", _exactly(bool), from_python=_is_flag, flag=True)
+FLAG: Final = ValueKind("true or false", "false", _of_type(bool), from_python=_as_flag, flag=True)
 TEXTS: Final = ValueKind(
     "a list of texts",
     '["VALUE"]',
     _texts,
     tuple,
-    _are_texts,
+    _as_texts,
     lambda value: _list(map(quoted, value)),
     repeatable=True,
 )
@@ -201,7 +203,7 @@ NAMES: Final = ValueKind(
     '["NAME"]',
     _names,
     lambda text: tuple(text.split(",")) if text else (),
-    _are_texts,
+    _as_texts,
     lambda value: _list(map(quoted, value)),
 )
 PAIRS: Final = ValueKind(
@@ -209,7 +211,7 @@ PAIRS: Final = ValueKind(
     '{ NAME = "VALUE" }',
     _table,
     lambda texts: tuple(map(_pair, texts)),
-    _pairs(_is_text),
+    _pairs(_as_text),
     lambda value: _inline_table((key, quoted(x)) for key, x in value),
     repeatable=True,
 )
@@ -218,14 +220,14 @@ NUMBER_PAIRS: Final = ValueKind(
     "{ NAME = 0.0 }",
     _table,
     lambda texts: tuple((name, finite(x)) for name, _, x in (t.rpartition("=") for t in texts)),
-    _pairs(_is_number),
+    _pairs(_as_number),
     lambda value: _inline_table((key, repr(x)) for key, x in value),
     repeatable=True,
 )
 TABLES: Final = ValueKind(
     "a list of tables of texts, numbers and lists of these",
     '[{ KEY = "VALUE" }]',
-    lambda value: [_body(table) for table in _exactly(list)(value)],
+    lambda value: [_inline_entries(table) for table in _of_type(list)(value)],
     _tables,
     _tables,
     lambda value: _list(f"{{ {text} }}" for text in value),
@@ -244,7 +246,7 @@ def vector_or(word: str) -> ValueKind:
     def from_toml(value: Any) -> str:
         if isinstance(value, str):
             return value
-        return ",".join(repr(_number(x)) for x in _exactly(list)(value))
+        return ",".join(repr(_number(x)) for x in _of_type(list)(value))
 
     def from_text(text: str) -> Any:
         if text == word:
@@ -253,7 +255,7 @@ def vector_or(word: str) -> ValueKind:
         return x, y, z
 
     def from_python(value: Any) -> Any:
-        return value if isinstance(value, str) else tuple(map(_is_number, value))
+        return value if isinstance(value, str) else tuple(map(_as_number, value))
 
     def toml(value: Any) -> str | None:
         return _list(map(repr, value)) if isinstance(value, tuple) else None
@@ -281,7 +283,7 @@ def flag_or(word: str) -> ValueKind:
     return ValueKind(
         f'true, false or "{word}"',
         quoted(word),
-        lambda value: texts.get(_exactly(str, bool)(value), value),
+        lambda value: texts.get(_of_type(str, bool)(value), value),
         from_text,
         from_python,
         inline,
@@ -293,6 +295,6 @@ def whole_or(word: str) -> ValueKind:
     words = f'a whole number or "{word}"'
 
     def text(value: Any) -> str:
-        return str(_exactly(str, int)(value))
+        return str(_of_type(str, int)(value))
 
     return ValueKind(words, quoted(word), text, from_python=text)

@@ -94,7 +94,7 @@ def _implausible_joints(subtree: RobotSubtree) -> Iterator[Notice]:
 
 FULL_TURN: Final = 2 * math.pi * (1 + 1e-6)
 """The largest plausible angle of an origin (rad). No origin of 476 URDF files has a larger one."""
-LIMITS_IN_DEGREES_SUMMARY: Final = (20.5, 720.0)
+LIMITS_IN_DEGREES: Final = (20.5, 720.0)
 """Limits of revolute joints (rad) that are probably in degrees. None of the 4,670 joints of the
 same files has such a limit; larger ones mean that there is none."""
 

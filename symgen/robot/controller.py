@@ -23,7 +23,7 @@ from symgen.numbers.types import AnyArray
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot
 
-INNER: Final = "_next"
+NEXT_STATE_SUFFIX: Final = "_next"
 """How outputs end that are of use only to the next step."""
 
 
@@ -98,12 +98,12 @@ class Controller:
 
     def reset(self) -> None:
         """Set the state to its initial value."""
-        self.state = {name: self._start(name) for name in self.row.state}
+        self.state = {name: self._initial_value(name) for name in self.row.state}
 
-    def _start(self, name: str) -> AnyArray:
-        how = self.row.start.get(name)
-        if isinstance(how, str):
-            return self.gains[how].copy()
+    def _initial_value(self, name: str) -> AnyArray:
+        initial = self.row.start.get(name)
+        if isinstance(initial, str):
+            return self.gains[initial].copy()
         return np.array(self.row.initial_values(name, self._sizes[name]))
 
     def step(self, **measured: Any) -> AnyArray:
@@ -124,4 +124,4 @@ class Controller:
         if not all(np.isfinite(x).all() for x in results.values()):
             raise ArithmeticError(f"{self.row.name}: the results of this step are not finite")
         self.state = {name: results[out] for name, out in self.row.state.items()}
-        return next(x for name, x in results.items() if not name.endswith(INNER))
+        return next(x for name, x in results.items() if not name.endswith(NEXT_STATE_SUFFIX))

@@ -91,7 +91,7 @@ def drift(model: RigidBodyModel, v: Numbers) -> NDArray[np.float64]:
     """How a small displacement turns with the motion at velocities `v`: δ̇ = δv - drift δ, which is
     ad of the twist for displacements in the body's axes, else 0. (Murray, Li & Sastry 1994, eq.
     2.58.)"""
-    coupling, turning = coupling_of(model), np.zeros((len(v), len(v)))
+    coupling, drift_matrix = coupling_of(model), np.zeros((len(v), len(v)))
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
         if not isinstance(joint, BodyAxesJoint) or part or drive.follows:
             continue
@@ -103,8 +103,8 @@ def drift(model: RigidBodyModel, v: Numbers) -> NDArray[np.float64]:
         twist = basis @ v[order]
         w, zero = _cross(twist[:3]), np.zeros((3, 3))
         ad = np.block([[w, zero], [_cross(twist[3:]), w]])
-        turning[np.ix_(order, order)] = np.linalg.pinv(basis) @ ad @ basis
-    return turning
+        drift_matrix[np.ix_(order, order)] = np.linalg.pinv(basis) @ ad @ basis
+    return drift_matrix
 
 
 def _cross(a: Numbers) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from symgen.robot.rotors import RotorEffects, rotor_effects
 from symgen.robot.views import joints_of
 from symgen.text import html, html_table
 
-UNKNOWN = "lengths or masses are symbols, so inertia is not checked"
+SYMBOLS_NOTE = "lengths or masses are symbols, so inertia is not checked"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class CheckResult:
 def check_robot(job: Job, loaded: LoadedRobot, symbolic: bool) -> CheckResult:
     """Check a loaded robot. For a robot with symbols only the notices of reading are returned."""
     if symbolic:
-        notice = Notice(SourceLocation(loaded.file, 1), "note", loaded.model.name, UNKNOWN)
+        notice = Notice(SourceLocation(loaded.file, 1), "note", loaded.model.name, SYMBOLS_NOTE)
         return CheckResult((*loaded.notices, notice), ())
     verdicts = check_inertias(loaded.model)
     notices: tuple[Notice, ...] = ()
@@ -132,7 +132,7 @@ class InspectionResult:
         return f'<iframe srcdoc="{html(self.page())}" width="100%" height="600"></iframe>'
 
 
-ROUNDING: Final = 1e-7
+EIGENVALUE_ROUNDING: Final = 1e-7
 """How far above 1 an eigenvalue may be computed that is 1: positions that nothing draws back."""
 
 
@@ -166,7 +166,7 @@ class SampledLoop:
     @property
     def stable(self) -> bool:
         """Whether the loop is stable at all configurations."""
-        return self.radius <= 1.0 + ROUNDING
+        return self.radius <= 1.0 + EIGENVALUE_ROUNDING
 
     def sentences(self) -> list[str]:
         """The result in words."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from symgen import api
 from symgen.errors import Notice, OptionError
 from symgen.jobs.job import Job
-from symgen.jobs.options import MODULE
+from symgen.jobs.options import MODULE_OPTIONS
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from symgen.symbolic.symbolic import Symbolic
 
 
-OF_MODEL: Final = frozenset(row.name for row in rows(RobotOptions, FunctionOptions))
+OPTIONS_OF_MODEL: Final = frozenset(row.name for row in rows(RobotOptions, FunctionOptions))
 """Options that hold for all that is made of a robot, also for what they have no effect on."""
 
 
@@ -65,7 +65,9 @@ class Robot:
 
     def __init__(self, source: RobotSource, **options: Any) -> None:
         job, self._place = _job(source, options)
-        self.job = replace(job, choices=replace(job.choices, given=job.choices.given - OF_MODEL))
+        self.job = replace(
+            job, choices=replace(job.choices, given=job.choices.given - OPTIONS_OF_MODEL)
+        )
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {self.dof} velocities: {', '.join(self.velocities[:12])})"
@@ -392,7 +394,7 @@ def _job(source: RobotSource, options: Mapping[str, Any]) -> tuple[Job, Mapping[
         from symgen.jobs.jobfile import job_in
 
         file, in_file = job_in(source)
-        known = Choices.of(MODULE, {}).flat()
+        known = Choices.of(MODULE_OPTIONS, {}).flat()
         job = Job.of(file, **{**{k: x for k, x in in_file.items() if k in known}, **options})
         return job, {k: x for k, x in in_file.items() if k not in known}
     return Job.of(source, **options), {}

@@ -28,19 +28,19 @@ from symgen.tracing.trace import trace
 
 States = Mapping[str, Any]
 
-SAMPLES: Final = 2000
-TURNS: Final = np.pi
+RANDOM_STATES: Final = 2000
+DEFAULT_HALF_RANGE: Final = np.pi
 """Half the range of a coordinate without limits (rad, m)."""
-SPEED: Final = 2.0
+DEFAULT_SPEED: Final = 2.0
 """The speed of a joint without a limit (rad/s, m/s)."""
 SEED, ROUNDS, TRIES = 0, 3, 17
-SMALL: Final = 0.01
+GOOD_SHARE: Final = 0.01
 """As a part of the efforts: a model whose forces are off by less is called good here."""
 UNITS: Final = {
     "torque": {"rad": "N m", "m": "N"},
     "acceleration": {"rad": "rad/s^2", "m": "m/s^2"},
 }
-KINDS: Final = ("reflected", "none")
+SIMPLIFIED_MODELS: Final = ("reflected", "none")
 """The models that are compared with the exact one."""
 
 
@@ -64,8 +64,8 @@ class Difference:
 @dataclass(frozen=True)
 class RotorEffects:
     """The effects of leaving rotors out, or of reflecting them: the differences, up to which part
-    of the speed limits the reflected model is good to `SMALL` of the efforts, and which limits were
-    missing and taken from elsewhere."""
+    of the speed limits the reflected model is good to `GOOD_SHARE` of the efforts, and which limits
+    were missing and taken from elsewhere."""
 
     differences: tuple[Difference, ...]
     good_up_to: float | None
@@ -77,13 +77,13 @@ class RotorEffects:
         for d in self.differences:
             share = "" if d.share is None else f", {100 * d.share:.3g} % of its effort"
             yield f"{names[d.model]}: {d.of} off by {d.largest:.3g} {d.unit} at {d.joint}{share}"
-            yield f"  at q = {_row(d.q)}, qd = {_row(d.qd)}, tau = {_row(d.tau)}"
+            yield f"  at q = {_vector(d.q)}, qd = {_vector(d.qd)}, tau = {_vector(d.tau)}"
         if self.good_up_to is not None:
             part = f"up to {100 * self.good_up_to:.0f} % of the speed limits"
             reach = (
                 part if self.good_up_to else "not even at rest, for all forces within the limits"
             )
-            yield f"ratio^2 inertia is within {100 * SMALL:g} % of the efforts {reach}"
+            yield f"ratio^2 inertia is within {100 * GOOD_SHARE:g} % of the efforts {reach}"
         yield from self.assumed
 
     def data(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class RotorEffects:
         return asdict(self)
 
 
-def _row(values: tuple[float, ...]) -> str:
+def _vector(values: tuple[float, ...]) -> str:
     return f"[{', '.join(f'{x:.3g}' for x in values)}]"
 
 
@@ -102,7 +102,9 @@ def rotor_effects(job: Job, model: RigidBodyModel) -> RotorEffects | None:
     if not any(body.spin for body in model.bodies) or coupling.quaternions:
         return None
     search = RotorSearch.of(job, model)
-    worst = [search.worst(kind, of) for kind in KINDS for of in ("torque", "acceleration")]
+    worst = [
+        search.worst(kind, of) for kind in SIMPLIFIED_MODELS for of in ("torque", "acceleration")
+    ]
     return RotorEffects(tuple(worst), search.good_up_to(), search.assumed)
 
 
@@ -129,7 +131,7 @@ class RotorSearch:
             kind: ParametricModel(
                 job.changed(rotors=kind).load().model, allow_unphysical=unphysical
             )
-            for kind in ("exact", *KINDS)
+            for kind in ("exact", *SIMPLIFIED_MODELS)
         }
         forward, inverse = (
             {k: trace(robot, FunctionRequest.parse(name)).program for k, robot in robots.items()}
@@ -138,17 +140,19 @@ class RotorSearch:
         names, limits = model.joint_names, model.limits
         own_limits = [limits[name] for name in names]
         ends = [
-            (-TURNS, TURNS) if x.lower is None or x.upper is None else (x.lower, x.upper)
+            (-DEFAULT_HALF_RANGE, DEFAULT_HALF_RANGE)
+            if x.lower is None or x.upper is None
+            else (x.lower, x.upper)
             for x in own_limits
         ]
         low, high = np.array(ends).T
         effort = np.array([x.effort or np.nan for x in own_limits])
-        speed = np.array([x.velocity or SPEED for x in own_limits])
+        speed = np.array([x.velocity or DEFAULT_SPEED for x in own_limits])
         middle = {"q": (low + high) / 2, "qd": 0 * speed, "tau": 0 * speed}
         effort_or_zero = np.where(np.isnan(effort), 0.0, effort)
         half = {"q": (high - low) / 2, "qd": speed, "tau": effort_or_zero}
         lacks = {
-            f"no speed limit, {SPEED:g} used": [not x.velocity for x in own_limits],
+            f"no speed limit, {DEFAULT_SPEED:g} used": [not x.velocity for x in own_limits],
             "no effort limit, force 0 used": list(np.isnan(effort)),
         }
         sentences = (
@@ -164,19 +168,19 @@ class RotorSearch:
         with np.errstate(all="ignore"):
             true = _run(self.forward["exact"], x)
             if of == "acceleration":
-                off = _run(self.forward[kind], x) - true
+                errors_of_model = _run(self.forward[kind], x) - true
             else:
-                off = _run(self.inverse[kind], {**x, "qdd": true}) - x["tau"]
-        errors: AnyArray = np.nan_to_num(np.abs(off), posinf=0.0)
+                errors_of_model = _run(self.inverse[kind], {**x, "qdd": true}) - x["tau"]
+        errors: AnyArray = np.nan_to_num(np.abs(errors_of_model), posinf=0.0)
         return errors
 
     def states(self, scale: float = 1.0) -> dict[str, AnyArray]:
         """Random states, rates and forces. Half of the rates and forces are at their limits. All
         rates are multiplied by `scale`."""
         random, n = np.random.default_rng(SEED), len(self.names)
-        drawn = {k: random.uniform(-1, 1, (n, SAMPLES)) for k in self.half}
+        drawn = {k: random.uniform(-1, 1, (n, RANDOM_STATES)) for k in self.half}
         for name in ("qd", "tau"):
-            corner = np.where(random.uniform(size=SAMPLES) < 0.5, 1.0, 0.0)
+            corner = np.where(random.uniform(size=RANDOM_STATES) < 0.5, 1.0, 0.0)
             drawn[name] = corner * np.sign(drawn[name]) + (1 - corner) * drawn[name]
         drawn["qd"] = scale * drawn["qd"]
         return {k: self.middle[k][:, None] + self.half[k][:, None] * x for k, x in drawn.items()}
@@ -184,8 +188,8 @@ class RotorSearch:
     def worst(self, kind: str, of: str) -> Difference:
         """The largest difference found."""
         x = self.states()
-        off = self.differences(kind, of, x)
-        at = int(off.max(axis=0).argmax())
+        errors_of_model = self.differences(kind, of, x)
+        at = int(errors_of_model.max(axis=0).argmax())
         state = {k: rows[:, at].copy() for k, rows in x.items()}
         for _ in range(ROUNDS):
             for name in self.half:
@@ -207,18 +211,20 @@ class RotorSearch:
         tried = np.append(tried, state[name][k])
         x = {key: np.repeat(v[:, None], len(tried), axis=1) for key, v in state.items()}
         x[name][k] = tried
-        off = self.differences(kind, of, x).max(axis=0)
-        state[name][k] = tried[int(off.argmax())]
+        errors_of_model = self.differences(kind, of, x).max(axis=0)
+        state[name][k] = tried[int(errors_of_model.argmax())]
 
     def good_up_to(self) -> float | None:
         """The largest fraction of the speed limits, in tenths, up to which no force of the
-        reflected model differs by more than `SMALL` of an effort; None without efforts."""
+        reflected model differs by more than `GOOD_SHARE` of an effort; None without efforts."""
         if np.isnan(self.effort).all():
             return None
         good = 0.0
         for tenths in range(11):
-            off = self.differences("reflected", "torque", self.states(tenths / 10)).max(axis=1)
-            if np.nanmax(off / self.effort) > SMALL:
+            errors_of_model = self.differences("reflected", "torque", self.states(tenths / 10)).max(
+                axis=1
+            )
+            if np.nanmax(errors_of_model / self.effort) > GOOD_SHARE:
                 return good
             good = tenths / 10
         return good

@@ -20,7 +20,7 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import position_coordinates
 from symgen.numbers.types import Numbers
 from symgen.robot.controller import check_ranges
-from symgen.robot.results import ROUNDING, GainLimit, SampledLoop
+from symgen.robot.results import EIGENVALUE_ROUNDING, GainLimit, SampledLoop
 from symgen.text import shown
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ RATES: Final = (1e-3, 1e9)
 """The sample rates (Hz) that are examined."""
 LARGEST_GAIN: Final = 1e100
 """Gains above this overflow in products."""
-START: Final = 0.25
+PROPOSED_DAMPING_SHARE: Final = 0.25
 """The damping that a proposal starts from, as a part of what is stable for each entry alone."""
 MARGIN: Final = 2.0
 """The factor by which all damping of a proposal may grow before the loop is unstable."""
-SEARCH: Final = (1e-6, 1e6)
+FACTOR_RANGE: Final = (1e-6, 1e6)
 """The factors of gains that are examined."""
 HALVINGS: Final = 60
-TASK: Final = ("x", "y", "z", "about x", "about y", "about z")
-POWERS: Final = {"k_d": 1, "d_x": 1, "k_p": 2, "k_x": 2, "k_i": 3}
+TASK_DIRECTIONS: Final = ("x", "y", "z", "about x", "about y", "about z")
+BANDWIDTH_POWERS: Final = {"k_d": 1, "d_x": 1, "k_p": 2, "k_x": 2, "k_i": 3}
 """By which power of a common factor of the bandwidth each gain grows."""
 
 
@@ -78,7 +78,7 @@ def _adaptive(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
     return np.diag(k_d * k_p), np.diag(k_d) + at.mass * k_p
 
 
-LOOPS: Final[dict[str, Loop]] = {
+FEEDBACK_MATRICES: Final[dict[str, Loop]] = {
     "gravity_compensation": lambda at, gains: (0 * at.mass, np.diag(gains["k_d"])),
     "computed_torque": lambda at, gains: tuple(at.mass * gains[k] for k in ("k_p", "k_d", "k_i")),
     "joint_impedance": lambda at, gains: (np.diag(gains["k_p"]), np.diag(gains["k_d"])),
@@ -116,15 +116,15 @@ def sampled_loop(
             "simulate the loop with elastic_step"
         )
     robot.trace(controller)  # refuses what no controller can be generated for
-    if name not in LOOPS:
+    if name not in FEEDBACK_MATRICES:
         return SampledLoop(controller, rate, 0, (), 0.0, math.inf, gains is None)
-    places = _configurations(robot, link, configurations, controller)
-    shaping, of_task = {*POWERS, "damping"}, {"k_x": 6, "d_x": 6, "damping": 1}
+    samples = _configurations(robot, link, configurations, controller)
+    shaping, of_task = {*BANDWIDTH_POWERS, "damping"}, {"k_x": 6, "d_x": 6, "damping": 1}
     loop_gains = [gain for gain in CONTROLLERS[name].gains if gain in shaping]
     sizes, h = {gain: of_task.get(gain, robot.dof) for gain in loop_gains}, 1.0 / rate
-    alone = _largest_alone(name, places, h)
+    alone = _largest_alone(name, samples, h)
     given = _given(name, gains, sizes) if gains else _proposal(name, alone, h, sizes)
-    step = _Step(LOOPS[name], places, h)
+    step = _Step(FEEDBACK_MATRICES[name], samples, h)
     factor = step.largest_factor(name, given)
     if not gains and factor < MARGIN:
         given = _scaled(name, given, factor / MARGIN)
@@ -139,7 +139,9 @@ def sampled_loop(
             strict=True,
         )
     )
-    return SampledLoop(controller, rate, len(places), limits, step.radius(given), factor, not gains)
+    return SampledLoop(
+        controller, rate, len(samples), limits, step.radius(given), factor, not gains
+    )
 
 
 @dataclass(frozen=True)
@@ -175,10 +177,10 @@ class _Step:
 
     def largest_factor(self, name: str, gains: Gains) -> float:
         """The largest factor of the bandwidth that is stable, by bisection."""
-        low, high = SEARCH
+        low, high = FACTOR_RANGE
 
         def stable(factor: float) -> bool:
-            return self.radius(_scaled(name, gains, factor)) <= 1.0 + ROUNDING
+            return self.radius(_scaled(name, gains, factor)) <= 1.0 + EIGENVALUE_ROUNDING
 
         if stable(high):
             return math.inf
@@ -190,13 +192,13 @@ class _Step:
 
 def _scaled(name: str, gains: Gains, factor: float) -> dict[str, Numbers]:
     """The gains for a bandwidth that is `factor` times as large."""
-    powers = POWERS | ({"k_p": 1} if name == "adaptive_slotine_li" else {})
+    powers = BANDWIDTH_POWERS | ({"k_p": 1} if name == "adaptive_slotine_li" else {})
     return {gain: values * factor ** powers.get(gain, 0) for gain, values in gains.items()}
 
 
 def _entries(robot: "Robot", gain: str, size: int) -> Sequence[str]:
     if gain in ("k_x", "d_x"):
-        return TASK
+        return TASK_DIRECTIONS
     return robot.velocities if size == robot.dof and gain != "damping" else ("",)
 
 
@@ -248,28 +250,28 @@ def _limits(robot: "Robot") -> tuple[Numbers, Numbers]:
     known = {joint.name: (joint.lower, joint.upper) for joint in robot.joints}
     rows = []
     for row in position_coordinates(robot.model):
-        most = math.pi if row.unit == "rad" else 1.0
+        largest = math.pi if row.unit == "rad" else 1.0
         low, high = known.get(row.name, (None, None))
-        rows.append((-most if low is None else low, most if high is None else high))
+        rows.append((-largest if low is None else low, largest if high is None else high))
     low, high = np.array(rows, dtype=float).T
     return np.maximum(low, -2 * math.pi), np.minimum(high, 2 * math.pi)
 
 
-def _largest_alone(name: str, places: Sequence[LoopConfiguration], h: float) -> dict[str, Numbers]:
+def _largest_alone(name: str, samples: Sequence[LoopConfiguration], h: float) -> dict[str, Numbers]:
     """The largest stable damping of each entry while all other gains are 0, at the worst
     configuration."""
-    joints = np.min([2 / (h * np.diag(place.inverse)) for place in places], axis=0)
+    joints = np.min([2 / (h * np.diag(place.inverse)) for place in samples], axis=0)
     if name == "computed_torque":
         return {"k_d": np.full(len(joints), 2 / h)}
     alone = {"k_d": joints}
     if name == "cartesian_impedance":
-        felt = [np.diag(x.jacobian @ x.inverse @ x.jacobian.T) for x in places]
+        apparent = [np.diag(x.jacobian @ x.inverse @ x.jacobian.T) for x in samples]
         with np.errstate(divide="ignore"):
-            alone["d_x"] = np.min([2 / (h * np.maximum(row, 0.0)) for row in felt], axis=0)
+            alone["d_x"] = np.min([2 / (h * np.maximum(row, 0.0)) for row in apparent], axis=0)
     return alone
 
 
-PAIRS: Final = {"k_d": "k_p", "d_x": "k_x"}
+STIFFNESS_OF_DAMPING: Final = {"k_d": "k_p", "d_x": "k_x"}
 
 
 def _proposal(
@@ -280,20 +282,20 @@ def _proposal(
     found = {gain: np.zeros(size) for gain, size in sizes.items()}
     if "damping" in found:
         found["damping"] = np.array(CONTROLLERS[name].gains["damping"])
-    for damping, stiffness in PAIRS.items():
+    for damping, stiffness in STIFFNESS_OF_DAMPING.items():
         if damping not in alone:
             continue
-        most = np.where(np.isfinite(alone[damping]), alone[damping], 0.0)
-        found[damping] = START * most
+        largest = np.where(np.isfinite(alone[damping]), alone[damping], 0.0)
+        found[damping] = PROPOSED_DAMPING_SHARE * largest
         if stiffness in sizes:
-            inertia = np.maximum(most * h / 2, np.finfo(float).tiny)
+            inertia = np.maximum(largest * h / 2, np.finfo(float).tiny)
             found[stiffness] = found[damping] ** 2 / (4 * inertia)
     if name == "computed_torque":
-        bandwidth = START / h
+        bandwidth = PROPOSED_DAMPING_SHARE / h
         found = {"k_p": found["k_p"] * 0 + bandwidth**2, "k_d": found["k_d"] * 0 + 2 * bandwidth,
                  "k_i": found["k_i"]}  # fmt: skip
     if name == "adaptive_slotine_li":
-        found["k_p"] = np.full(sizes["k_p"], START / h)
+        found["k_p"] = np.full(sizes["k_p"], PROPOSED_DAMPING_SHARE / h)
     return found
 
 

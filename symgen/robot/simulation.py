@@ -1,8 +1,8 @@
 """A small honest integrator for trying things: `scipy.integrate.solve_ivp` on the compiled forward
 dynamics.
 
-There are no contacts, no end stops and no clever time steps: what is integrated is M q̈ + C q̇ + g =
-τ, to the tolerance that is asked for."""
+There are no contacts, no end stops and no clever time steps: what is integrated is M q̈ + C q̇ + g
+= τ, to the tolerance that is asked for."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Forces = Callable[[float, Numbers, Numbers], Any]
 Rate = Callable[[float, Numbers], Numbers]
 
-STEPS = 200
+DEFAULT_ROWS = 200
 """Rows of a simulation where no times are asked for."""
 
 
@@ -110,29 +110,31 @@ def simulate(
     def rate(t: float, x: Numbers) -> Numbers:
         place, speed, state = normalized(model, x[:nq]), x[nq : nq + n], x[nq + n :]
         states = (state,) if len(distances) else ()
-        pushes = (push(t, place, speed) for push in external)
-        acceleration = dynamics(place, speed, forces(t, place, speed), *states, *pushes)
+        external_forces = (push(t, place, speed) for push in external)
+        acceleration = dynamics(place, speed, forces(t, place, speed), *states, *external_forces)
         sliding = (speed - state * abs(speed)) / distances if states else state
         return np.concatenate([rates(model, place, speed), acceleration, sliding])
 
-    solved = _followed(solve, rate, start, at, method=method, rtol=rtol, atol=atol)
+    solved = _solution(solve, rate, start, at, method=method, rtol=rtol, atol=atol)
     rows = solved.y.T
-    places = np.array([normalized(model, row[:nq]) for row in rows])
+    positions = np.array([normalized(model, row[:nq]) for row in rows])
     speeds = rows[:, nq : nq + n]
-    felt = np.array([forces(t, *x) for t, *x in zip(solved.t, places, speeds, strict=True)])
-    wrenches = np.zeros((len(places), 0, 6))
+    joint_forces = np.array(
+        [forces(t, *x) for t, *x in zip(solved.t, positions, speeds, strict=True)]
+    )
+    wrenches = np.zeros((len(positions), 0, 6))
     if joint_wrenches:
         states = (rows[:, nq + n :],) if len(distances) else ()
-        motion = [*zip(solved.t, places, speeds, strict=True)]
-        pushes = [np.array([push(*x) for x in motion]) for push in external]
-        accelerations = dynamics(places, speeds, felt, *states, *pushes)
+        motion = [*zip(solved.t, positions, speeds, strict=True)]
+        external_forces = [np.array([push(*x) for x in motion]) for push in external]
+        accelerations = dynamics(positions, speeds, joint_forces, *states, *external_forces)
         transmitted = robot.compile("joint_wrenches").joint_wrenches
-        wrenches = transmitted(places, speeds, accelerations, *pushes)
+        wrenches = transmitted(positions, speeds, accelerations, *external_forces)
     return Simulation(
         solved.t,
-        places,
+        positions,
         speeds,
-        felt,
+        joint_forces,
         robot.positions,
         robot.velocities,
         int(solved.nfev),
@@ -188,14 +190,14 @@ def _forces(name: str, given: Any, n: int) -> Forces:
 def _times(duration: float, times: Sequence[float] | None) -> Numbers:
     if not (np.isfinite(duration) and duration > 0):
         raise OptionError(f"simulate: a duration of {duration} s; give a positive number")
-    at = np.linspace(0.0, duration, STEPS + 1) if times is None else np.array(times, float)
+    at = np.linspace(0.0, duration, DEFAULT_ROWS + 1) if times is None else np.array(times, float)
     inside = at.ndim == 1 and len(at) and at[0] >= 0 and at[len(at) - 1] <= duration
     if not inside or (np.diff(at) <= 0).any():
         raise OptionError(f"simulate: times must increase and be from 0 to {duration:g} s")
     return at
 
 
-def _followed(
+def _solution(
     solve: Callable[..., Any], rate: Rate, start: Numbers, at: Numbers, **how: Any
 ) -> Any:
     """SciPy's solution at the given times. Raises SimulationError if the integration ends early."""

@@ -95,7 +95,7 @@ def _link(link: Link, body: str) -> LinkInertia:
 
 COLUMN, ROW, WIDTH, HEIGHT = 170, 30, 130, 20
 """Sizes of the picture (pixels): from a link to the next, and of a link's box."""
-LONGEST: Final = 18
+MAX_NAME_LENGTH: Final = 18
 """Characters of a name in its box."""
 
 
@@ -115,7 +115,7 @@ def robot_html(model: RigidBodyModel, joints: Sequence[JointView]) -> str:
 def tree_svg(model: RigidBodyModel) -> str:
     """The links that joints move, from left to right, as SVG."""
     rows = [(carrying_link(model, j.bodies[0]), j.body.name, j.name) for j in listed_joints(model)]
-    places = _places(model.root, [(parent, child) for parent, child, _ in rows])
+    places = _grid_positions(model.root, [(parent, child) for parent, child, _ in rows])
     lines = [_line(places[parent], places[child], name) for parent, child, name in rows]
     boxes = [_box(x, y, name) for name, (x, y) in places.items()]
     width = max(x for x, _ in places.values()) * COLUMN + WIDTH + 2
@@ -126,7 +126,7 @@ def tree_svg(model: RigidBodyModel) -> str:
     )
 
 
-def _places(root: str, ties: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
+def _grid_positions(root: str, ties: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
     """The column and row of each link: one column to the right of its parent, a new row for each
     branch."""
     below: dict[str, list[str]] = {}
@@ -152,7 +152,7 @@ def _line(start: tuple[int, int], end: tuple[int, int], name: str) -> str:
 
 def _box(column: int, row: int, name: str) -> str:
     x, y = column * COLUMN + 1, row * ROW + 1
-    short = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    short = name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…"
     return (
         f'<g><rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="4" fill="#eef" '
         f'stroke="#668"/><text x="{x + 6}" y="{y + 14}" fill="#000">{html(short)}</text>'

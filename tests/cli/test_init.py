@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from symgen.errors import RobotError
 from symgen.jobs.job import Job
 from symgen.jobs.jobfile import quoted, read, written
-from symgen.jobs.options import JOB
+from symgen.jobs.options import JOB_OPTIONS
 from symgen.reading.actuators import KEYS
 from tests.support.jobfiles import PENDULUM, refusal
 from tests.support.tools import ROOT, invoke, run, snapshot
 
 
 def test_every_field_of_a_job_has_its_key():
-    keys = {option.name for option in JOB} | {"file"}
+    keys = {option.name for option in JOB_OPTIONS} | {"file"}
     assert Job.of("").choices.flat().keys() == keys - {"file", "out", "languages"}
 
 
@@ -31,7 +31,7 @@ def section(heading):
 
 def test_every_key_is_documented():
     for name, keys in (
-        ("Job files", {*(x.name for x in JOB), "file"}),
+        ("Job files", {*(x.name for x in JOB_OPTIONS), "file"}),
         ("Actuator files", {*KEYS}),
     ):
         missing, unknown = keys - section(name), section(name) - keys
@@ -55,8 +55,8 @@ def test_init_writes_every_option_and_it_loads_and_generates(tmp_path):
     done = invoke("init", PENDULUM, "-o", path)
     assert done.exit_code == 0 and done.stdout == f"wrote {path}\n", done.output
     text = path.read_text(encoding="utf-8")
-    assert set(uncommented(text)) == {"file", *(option.name for option in JOB)}
-    assert all((option.help or "").split()[-2] in text for option in JOB)
+    assert set(uncommented(text)) == {"file", *(option.name for option in JOB_OPTIONS)}
+    assert all((option.help or "").split()[-2] in text for option in JOB_OPTIONS)
     assert invoke("generate", path).exit_code == 0
     assert invoke("generate", PENDULUM, "-o", tmp_path / "plain").exit_code == 0
     assert snapshot(path.parent / "build" / "pendulum") == snapshot(tmp_path / "plain")

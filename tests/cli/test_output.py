@@ -1,4 +1,5 @@
-"""The way out: what cannot be seen is escaped, what cannot be written ends a command in one line."""
+"""The way out: what cannot be seen is escaped, what cannot be written ends a command in one
+line."""
 
 import ast
 import json
@@ -63,7 +64,7 @@ def test_names_reach_no_page_raw(robot, tmp_path):
 
 
 def test_a_terminal_keeps_our_colours_and_no_others():
-    out = output.PeopleConsole(force_terminal=True, color_system="standard", width=60)
+    out = output.EscapingConsole(force_terminal=True, color_system="standard", width=60)
     with out.capture() as said:
         out.print("[bold]a\x1b[31mb\u009bc[/]")
     assert "\x1b[1ma" in said.get()
@@ -154,4 +155,4 @@ def test_json_has_no_infinities():
 
 def test_every_command_is_still_listed():
     assert all(name in invoke("--help").stdout for name in COMMANDS)
-    assert issubclass(output.PeopleConsole, Console)
+    assert issubclass(output.EscapingConsole, Console)

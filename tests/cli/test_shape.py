@@ -5,7 +5,7 @@ import re
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.api import trace
 from symgen.compiler.dump import dump
-from symgen.inspection.report_tables import OTHER, SECTIONS, sections
+from symgen.inspection.report_tables import OTHER_SECTION, SECTIONS, sections
 from symgen.languages import ALIASES, LANGUAGES
 from tests.support.shell import PENDULUM, data
 from tests.support.tools import invoke, robot_file, snapshot
@@ -125,4 +125,4 @@ def test_list_names_every_quantity_in_one_screen():
 
 def test_every_file_of_algorithms_has_a_section_in_the_list():
     found = sections()
-    assert OTHER not in found and list(found) == list(SECTIONS)
+    assert OTHER_SECTION not in found and list(found) == list(SECTIONS)

@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 import symgen
-from symgen.inspection.robot_report import SIGNS
+from symgen.inspection.robot_report import REASON_MARKS
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.tracing.options import CORE
 from tests.support.inspected import PENDULUM, data
@@ -144,7 +144,7 @@ def test_base_parameters(name, count):
     used = {str(s) for text in base["groupings"].values() for s in sympy.sympify(text).free_symbols}
     without = {name for name, reason in base["parameters"].items() if reason == "no effect"}
     assert used == set(names) - without
-    assert all(reason.startswith(tuple(SIGNS)) for reason in base["parameters"].values())
+    assert all(reason.startswith(tuple(REASON_MARKS)) for reason in base["parameters"].values())
 
 
 def test_operations_are_those_of_ops():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symgen.inspection.robot_data import sparsity
-from symgen.inspection.robot_report import SIGNS, short
+from symgen.inspection.robot_report import REASON_MARKS, constant_text
 from symgen.jobs.job import Job
 from tests.support.hostile import hostile
 from tests.support.inspected import HOSTILE, PENDULUM, data
@@ -22,7 +22,9 @@ def test_a_panda_fits_on_one_screen():
     marks = re.findall(r"^ link\d((?: +[·●○→]){10}) *$", text, re.MULTILINE)
     reasons = list(data("panda_arm")["base_parameters"]["parameters"].values())
     shown = [mark for row in marks for mark in row.split()]
-    assert shown == [next(m for s, (m, _) in SIGNS.items() if r.startswith(s)) for r in reasons]
+    assert shown == [
+        next(m for s, (m, _) in REASON_MARKS.items() if r.startswith(s)) for r in reasons
+    ]
 
 
 def test_groupings_are_printed():
@@ -91,5 +93,7 @@ def test_latex_of_the_groupings_can_be_set(tmp_path):
 
 def test_constants_are_written_as_people_do_and_tiny_ones_as_they_are():
     for x, text in ((0, "·"), (np.pi / 2, "π/2"), (-np.pi, "-π"), (3e-13, "3e-13")):
-        assert short(x, "gamma") == text
-    assert short(3 * np.pi / 2, "theta0") == "4.7124" and short(np.pi, "r") == "3.1416"
+        assert constant_text(x, "gamma") == text
+    assert (
+        constant_text(3 * np.pi / 2, "theta0") == "4.7124" and constant_text(np.pi, "r") == "3.1416"
+    )

@@ -14,8 +14,8 @@ import pytest
 
 import symgen
 from symgen.jobs import compiling
-from symgen.jobs.compiling import FILES
-from symgen.jobs.options import MODULE
+from symgen.jobs.compiling import FILE_OPTIONS
+from symgen.jobs.options import MODULE_OPTIONS
 from symgen.languages.c.calls import build
 from symgen.native.store import SUBFOLDER, SUFFIX
 from symgen.options import rows
@@ -151,7 +151,9 @@ def test_the_file_of_actuators_counts_by_its_content(robot, cache, tmp_path):
 
 
 def test_options_that_name_files_are_known():
-    assert {row.name for row in rows(*MODULE) if row.path and not row.local} == {*FILES}
+    assert {row.name for row in rows(*MODULE_OPTIONS) if row.path and not row.local} == {
+        *FILE_OPTIONS
+    }
 
 
 def test_files_that_lead_to_others_are_read_each_time(tmp_path, cache, traced):

@@ -11,9 +11,9 @@ from symgen.cli.main import COMMANDS, main
 from symgen.compiler.dump import dump
 from symgen.errors import OptionError
 from symgen.jobs.extension_modules import build
-from symgen.jobs.generating import TARGETS, check_effects
+from symgen.jobs.generating import OPTION_TARGETS, check_effects
 from symgen.jobs.job import Job
-from symgen.jobs.options import MODULE
+from symgen.jobs.options import MODULE_OPTIONS
 from symgen.languages import LANGUAGES, module_files
 from symgen.languages.c.options import PRODUCTS, COptions
 from symgen.options import rows
@@ -88,13 +88,13 @@ def usual():
 
 
 def test_every_option_of_some_languages_is_tried():
-    some = [row.name for row in rows(*MODULE) if {*row.applies_to} & {*TARGETS}]
+    some = [row.name for row in rows(*MODULE_OPTIONS) if {*row.applies_to} & {*OPTION_TARGETS}]
     assert sorted(some) == sorted(OF_LANGUAGES)
 
 
 @pytest.mark.parametrize("name", [name for name in OF_LANGUAGES if name not in REFUSE_OTHERS])
 def test_an_option_changes_the_languages_that_it_applies_to_and_no_others(name, usual):
-    row = next(row for row in rows(*MODULE) if row.name == name)
+    row = next(row for row in rows(*MODULE_OPTIONS) if row.name == name)
     needed = NEEDED.get(name, {})
     changed, usual = (
         texts(**{name: OF_LANGUAGES[name]}, **needed),
@@ -126,9 +126,9 @@ def test_other_kinds_of_c_follow_an_option_or_refuse_it(form):
 
 @pytest.mark.parametrize("name", OF_LANGUAGES)
 def test_an_option_is_refused_where_it_has_no_effect(name):
-    row = next(row for row in rows(*MODULE) if row.name == name)
+    row = next(row for row in rows(*MODULE_OPTIONS) if row.name == name)
     job = Job.of(PENDULUM, **{name: OF_LANGUAGES[name]})
-    for target in TARGETS:
+    for target in OPTION_TARGETS:
         if target in row.applies_to:
             check_effects(job, [target])
         else:
@@ -260,7 +260,7 @@ FEATURES = {
 
 
 def test_every_tag_of_a_quantity_has_an_option():
-    tags = {tag for row in rows(*MODULE) for tag in row.applies_to} - {*TARGETS}
+    tags = {tag for row in rows(*MODULE_OPTIONS) for tag in row.applies_to} - {*OPTION_TARGETS}
     assert tags == {*FEATURES}
 
 

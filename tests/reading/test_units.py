@@ -7,7 +7,7 @@ import symgen
 from symgen.errors import OptionError
 from symgen.mechanics.inertia_checks import odd_units
 from symgen.reading.assemble import load
-from symgen.reading.plausibility import DEGREES
+from symgen.reading.plausibility import DEGREES_SUMMARY
 from tests.support.public_robots import real_files
 from tests.support.tools import ROOT, invoke
 
@@ -122,7 +122,9 @@ def test_angles_in_degrees_are_seen_at_their_line(before, after, words, tmp_path
 
 def test_real_files_have_no_angles_in_degrees():
     """Of the largest set of real files that is at hand, not one is warned of."""
-    assert not [x for loaded in real_files() for x in loaded.notices if x.summary == DEGREES]
+    assert not [
+        x for loaded in real_files() for x in loaded.notices if x.summary == DEGREES_SUMMARY
+    ]
 
 
 def test_a_table_in_degrees_is_refused():

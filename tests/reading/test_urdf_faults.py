@@ -2,7 +2,7 @@
 
 import pytest
 
-from symgen.errors import MOST_ERRORS, RobotErrors
+from symgen.errors import MAX_PRINTED_ERRORS, RobotErrors
 from symgen.reading.urdf import KINDS
 from tests.support.tools import invoke
 from tests.support.urdf import LINKS, joint, robot
@@ -35,7 +35,7 @@ def test_faults_of_the_tree_are_said_at_once():
 
 def test_of_many_faults_the_first_are_said():
     lines = several(joint(kind="curly") * 30)
-    assert len(lines) == MOST_ERRORS + 1
+    assert len(lines) == MAX_PRINTED_ERRORS + 1
     assert lines[-1] == "r.urdf: error: 10 more errors"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import symgen
 from symgen.jobs.job import Job
-from symgen.robot.rotors import SMALL, rotor_effects
+from symgen.robot.rotors import GOOD_SHARE, rotor_effects
 from tests.support.tools import ROOT, invoke
 
 UR5 = ROOT / "robots" / "ur5.urdf"
@@ -90,7 +90,7 @@ def test_a_rotor_on_the_base_is_on_the_diagonal(tmp_path):
     told = effects(UR5, drives(tmp_path, "joint1"))
     by = {(d.model, d.of): d for d in told.differences}
     assert by["reflected", "torque"].largest < 1e-6
-    assert by["none", "torque"].largest > SMALL * 150
+    assert by["none", "torque"].largest > GOOD_SHARE * 150
     assert told.good_up_to == 1.0
 
 
