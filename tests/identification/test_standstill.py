@@ -12,7 +12,7 @@ from symgen.identification.model.drive_columns import dilated, standing
 @pytest.mark.parametrize(("robot", "part"), [("scara", 0.0), ("scara", 0.6), ("ur5", 0.9)])
 def test_parameters_are_within_their_errors_whatever_part_is_standstill(robot, part):
     found = standstill.score(robot, part, seed=1, moving=12.0)
-    assert found.min_outside_fraction <= 1 and found.off.max() < 4, found.off
+    assert found.beyond <= 1 and found.off.max() < 4, found.off
 
 
 def test_the_sign_of_noise_is_what_spoils_them(monkeypatch):
