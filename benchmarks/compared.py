@@ -29,20 +29,25 @@ from benchmarks.compared_fmu import FMU_RUNNER
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.languages import LANGUAGES
-from symgen.languages.backends.casadi import external, graphs
+from symgen.languages.backends.casadi import external_runner, graph_runner
 from symgen.languages.backends.cpp import CPP_RUNNER
-from symgen.languages.backends.cuda import HOST
+from symgen.languages.backends.cuda import HOST_RUNNER
 from symgen.languages.backends.javascript import JAVASCRIPT_RUNNER
-from symgen.languages.backends.jax import native, pure
-from symgen.languages.backends.matlab import FUNCTIONS, GATEWAY
+from symgen.languages.backends.jax import native_runner, pure_runner
+from symgen.languages.backends.matlab import FUNCTION_RUNNER, GATEWAY_RUNNER
 from symgen.languages.backends.rust import RUST_RUNNER
 from symgen.languages.backends.torch import files as torch_files
-from symgen.languages.backends.torch import operators
+from symgen.languages.backends.torch import operator_runner
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
-from symgen.languages.c.glue import FUNCTION
+from symgen.languages.c.glue import FMU_FUNCTION
 from symgen.languages.describe import FunctionDescription, descriptions
-from symgen.languages.external_runner import ExternalRunner, Outputs, RunnerError, package_runner
+from symgen.languages.external_runner import (
+    ExternalRunner,
+    FunctionOutputs,
+    RunnerError,
+    package_runner,
+)
 from symgen.languages.module import Module
 from symgen.languages.verification import Arrays, VerificationTarget, error_ratio, inputs
 from symgen.native.compiler import workspace
@@ -106,16 +111,16 @@ WAYS: Final = {
     "cpp": Way("C++", "cpp", fixed(CPP_RUNNER)),
     "rust": Way("Rust", "rust", fixed(RUST_RUNNER)),
     "javascript": Way("JavaScript", "javascript", fixed(JAVASCRIPT_RUNNER)),
-    "cuda": Way("CUDA, host build", "cuda", fixed(HOST)),
-    "cuda-float": Way("CUDA, host build, float", "cuda", fixed(HOST), "float"),
-    "octave": Way("Octave, the functions", "matlab", fixed(FUNCTIONS)),
-    "mex": Way("Octave, MEX file", "matlab", fixed(GATEWAY), with_c=True),
-    "casadi": Way("CasADi, the graphs", "casadi", graphs),
-    "casadi-c": Way("CasADi, the external functions", "casadi", external),
-    "jax": Way("JAX", "jax", pure),
-    "jax-c": Way("JAX, through C", "jax", native),
-    "torch": Way("Torch", "torch", operators, files=partial(torch_files, orders=0)),
-    "fmu": Way("FMU", "c", fixed(FMU_RUNNER), only=FUNCTION),
+    "cuda": Way("CUDA, host build", "cuda", fixed(HOST_RUNNER)),
+    "cuda-float": Way("CUDA, host build, float", "cuda", fixed(HOST_RUNNER), "float"),
+    "octave": Way("Octave, the functions", "matlab", fixed(FUNCTION_RUNNER)),
+    "mex": Way("Octave, MEX file", "matlab", fixed(GATEWAY_RUNNER), with_c=True),
+    "casadi": Way("CasADi, the graphs", "casadi", graph_runner),
+    "casadi-c": Way("CasADi, the external functions", "casadi", external_runner),
+    "jax": Way("JAX", "jax", pure_runner),
+    "jax-c": Way("JAX, through C", "jax", native_runner),
+    "torch": Way("Torch", "torch", operator_runner, files=partial(torch_files, orders=0)),
+    "fmu": Way("FMU", "c", fixed(FMU_RUNNER), only=FMU_FUNCTION),
 }
 
 OF_PLUGINS: Final = {
@@ -225,7 +230,7 @@ def _worked() -> float:
     return sum(os.times()[:4])
 
 
-def _told(outputs: Mapping[str, Outputs | RunnerError]) -> dict[str, list[list[AnyArray]]]:
+def _told(outputs: Mapping[str, FunctionOutputs | RunnerError]) -> dict[str, list[list[AnyArray]]]:
     """What a language gives, nothing where it fails."""
     for name, x in outputs.items():
         if isinstance(x, RunnerError):

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from symgen.languages import LANGUAGES
-from symgen.languages.c.glue import FUNCTION
+from symgen.languages.c.glue import FMU_FUNCTION
 from symgen.languages.describe import FunctionDescription
 from symgen.languages.external_runner import ExternalRunner
 from symgen.languages.verification import VerificationTarget
@@ -24,7 +24,7 @@ def _run(
     from fmpy.build import build_platform_binary
     from fmpy.fmi3 import FMU3Model
 
-    forward = tuple(f for f in target.module.functions if f.name == FUNCTION)
+    forward = tuple(f for f in target.module.functions if f.name == FMU_FUNCTION)
     choices = target.module.choices.changed(glue=("fmi",))
     module = replace(target.module, functions=forward, choices=choices)
     place = folder / f"{module.name}_fmu"
@@ -33,7 +33,7 @@ def _run(
         (folder / name).write_text(text, encoding="utf-8")
     build_platform_binary(place)
     described = read_model_description(str(place))
-    data = (folder / f"{FUNCTION}.in").read_bytes()
+    data = (folder / f"{FMU_FUNCTION}.in").read_bytes()
     (count,) = struct.unpack_from("q", data)
     results = []
     for state in np.frombuffer(data, offset=8).reshape(count, -1):
@@ -50,7 +50,7 @@ def _run(
         results += fmu.getFloat64(range(len(state) + 1, len(state) + module.dof + 1))
         fmu.terminate()
         fmu.freeInstance()
-    np.array(results).tofile(folder / f"{FUNCTION}.out")
+    np.array(results).tofile(folder / f"{FMU_FUNCTION}.out")
 
 
 FMU_RUNNER: Final = ExternalRunner("the FMU", ("cmake",), _run, packages=("fmpy",))

@@ -103,9 +103,13 @@ def kernels(robot: str, scalar: str, folder: Path) -> Iterator[tuple[str, Mappin
         f"robots/{robot}.urdf", folder, languages=("cuda",), quantities=names, scalar=scalar
     )
     for function in cuda_functions(module):
-        size = sum(a.size for a in function.d.arguments) * SCALARS[scalar]
+        size = sum(a.size for a in function.description.arguments) * SCALARS[scalar]
         facts = {"operations": operations(function), "bytes": size}
-        yield function.d.name, facts, folder / f"{robot}_cuda" / f"{function.d.name}.cu"
+        yield (
+            function.description.name,
+            facts,
+            folder / f"{robot}_cuda" / f"{function.description.name}.cu",
+        )
 
 
 def operations(function: CudaFunction) -> int:

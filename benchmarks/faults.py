@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from symgen.compiler.evaluate import computed
+from symgen.compiler.evaluate import compute_op
 from symgen.compiler.passes import live_nodes, operands, pivots
 from symgen.compiler.program import LEAVES, Index, Node, Output, Program, Ref
-from symgen.languages.accuracy import NONE, STEP, Steps
+from symgen.languages.accuracy import QUANTUM, ZERO_CODE, QuantizedErrors
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
@@ -100,7 +100,7 @@ class Trial:
     def _inputs(self) -> dict[str, AnyArray]:
         states = self.module.test_states
         rows = {name: [s.inputs[name] for s in states] for name in states[0].inputs}
-        rows["pi"] = [[x for ten in s.tens.values() for x in ten] for s in states]
+        rows["pi"] = [[x for ten in s.link_parameters.values() for x in ten] for s in states]
         given = {name: np.array(x, self.real).T for name, x in rows.items()}
         if self.module.regroup is not None:
             given |= self._run(self.module.regroup.program, given, [])[0]
@@ -118,11 +118,11 @@ class Trial:
             for out in self.module.outputs(self.function)
         }
 
-    def _errors(self, allowed: Steps) -> AnyArray:
+    def _errors(self, allowed: QuantizedErrors) -> AnyArray:
         """By repeated products, as in C."""
         ladder = [self.real(allowed.top)]
-        for _ in range(NONE - 1):
-            ladder.append(ladder[-1] * self.real(STEP))
+        for _ in range(ZERO_CODE - 1):
+            ladder.append(ladder[-1] * self.real(QUANTUM))
         return np.array([*ladder, 0.0], self.real)[np.array(allowed.codes).T]
 
     def wrong(self) -> int:
@@ -191,7 +191,7 @@ class _Run:
                     self.values[index] = given[node.a][node.b] if is_input else real(node.a)
                 elif OPS[node.op].arity == 1:
                     operand = (self.values[node.a],)
-                    self.values[index] = computed(OPS[node.op], scalar, operand)
+                    self.values[index] = compute_op(OPS[node.op], scalar, operand)
                 else:
                     used = [self._seen(index, p, k) for p, k in enumerate(operands(node))]
                     self.values[index] = OPS[node.op].evaluate(*used)

@@ -15,7 +15,7 @@ from symgen.certified.domain import evaluated_outputs, search_largest_outputs
 from symgen.certified.fixed_functions import is_angle
 from symgen.jobs.job import Job
 from symgen.languages.c.checks import compile_fixed_point
-from symgen.languages.c.fixed_code import Integers, fixed_codes, kind_of, real_inputs
+from symgen.languages.c.fixed_code import Integers, fixed_functions_in_c, fixed_type, inputs_in_si
 from symgen.languages.c.fixed_files import files
 from symgen.languages.certified_bounds import fixed_point
 from symgen.languages.module import Module
@@ -41,7 +41,7 @@ HEAD = (
 def states(module: Module, count: int, rng: np.random.Generator) -> Integers:
     """Integers within the limits; half of those that are no angles are at a limit in every second
     state."""
-    made, kind, found = fixed_point(module).values(), kind_of(module), Integers()
+    made, kind, found = fixed_point(module).values(), fixed_type(module), Integers()
     for f in module.functions:
         for name, shape in f.program.inputs:
             found[name] = np.zeros((math.prod(shape), count), np.int64)
@@ -67,17 +67,17 @@ def rows(robot: str, quantities: tuple[str, ...], scalar: str, count: int) -> li
             (Path(scratch) / name).write_text(text, encoding="utf-8")
         call = compile_fixed_point(module, Path(scratch))
     found = []
-    for f, function in zip(fixed_codes(module), module.functions, strict=True):
+    for f, function in zip(fixed_functions_in_c(module), module.functions, strict=True):
         rng, bound, scales = np.random.default_rng(0), list[float](), list[float]()
-        for out, traced in zip(f.made.outputs, function.program.outputs, strict=True):
+        for out, traced in zip(f.fixed_function.outputs, function.program.outputs, strict=True):
             live = [e for e, ref in zip(out.error, traced.refs, strict=True) if ref is not None]
             bound += live
             scales += [2.0 ** -f.fixed.outputs[out.name]] * len(live)
-        found_largest = search_largest_outputs(function.program, f.made.domain, SEARCHED)
+        found_largest = search_largest_outputs(function.program, f.fixed_function.domain, SEARCHED)
         largest, seen, violations = float(found_largest.max()), np.zeros(len(bound)), 0
         for _ in range(-(-count // BLOCK)):
             given = states(module, BLOCK, rng)
-            exact = evaluated_outputs(function.program, real_inputs(module, given), "double")
+            exact = evaluated_outputs(function.program, inputs_in_si(module, given), "double")
             off = np.abs(
                 _live(call(f, given), function.program.outputs) * np.array(scales)[:, None] - exact
             )

@@ -19,7 +19,7 @@ from typing import Final
 import click
 
 import symgen
-from symgen.native.compiler import version
+from symgen.native.compiler import compiler_version
 
 PAGE: Final = Path("docs/languages/index.md")
 HERE: Final = Path(__file__).parent / "in_languages"
@@ -183,7 +183,9 @@ def table(found: dict[str, list[float]]) -> str:
             for cell in (f"{x:,.0f}" if x >= 1000 else f"{x:.3g}", f"{x / y:.2f}")
         ]
         rows.append(f"| {label} | {' | '.join(cells)} |")
-    tools = ", ".join(version([tool]) for tool in ("cc", "rustc", "node") if shutil.which(tool))
+    tools = ", ".join(
+        compiler_version([tool]) for tool in ("cc", "rustc", "node") if shutil.which(tool)
+    )
     load = os.getloadavg()[0]
     return (
         "\n".join(

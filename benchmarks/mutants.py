@@ -21,7 +21,7 @@ from benchmarks.faults import Site, Trial, changed, sites
 from benchmarks.right_modules import SCALARS, verdicts
 from symgen.jobs.job import Job
 from symgen.languages import module_files
-from symgen.languages.accuracy import FACTOR
+from symgen.languages.accuracy import SAFETY_FACTOR
 from symgen.languages.c.backend import files as c_files
 from symgen.languages.module import Module
 from symgen.native.compiler import run_compiler, workspace
@@ -98,7 +98,7 @@ def share(made: Module, function: Function, states: int = STATES) -> Share:
     most = largest(made, function, states) if missed else {}
     parts = [most.get((site.node, site.place), np.inf) for site in missed]
     return Share(
-        len(every), sum(seen), sum(x < FACTOR for x in parts), sum(x < IDLE for x in parts)
+        len(every), sum(seen), sum(x < SAFETY_FACTOR for x in parts), sum(x < IDLE for x in parts)
     )
 
 

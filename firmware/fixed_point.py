@@ -21,8 +21,8 @@ from firmware.target import COUNTED, SECTIONS, STARTUP
 from firmware.tools import BARE, ROOT, WARNINGS, Refused, emulated, missing, run
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import files
-from symgen.languages.c.fixed_code import drawn, fixed_codes
-from symgen.languages.c.options import ARM, TARGETS
+from symgen.languages.c.fixed_code import fixed_functions_in_c, random_integers
+from symgen.languages.c.options import ARM_COMPILER, TARGETS
 from symgen.languages.module import Module
 
 BOARD: Final = "mps2-an385"
@@ -43,7 +43,7 @@ CASES: Final = (
 """Types, the target that the code is written for, and the processors that run it."""
 PAGE: Final = ROOT / "docs" / "fixed-point.md"
 RESULTS: Final = ROOT / "docs" / "benchmarks" / "fixed_point.json"
-TOOLS: Final = (ARM, "arm-none-eabi-size", "qemu-system-arm")
+TOOLS: Final = (ARM_COMPILER, "arm-none-eabi-size", "qemu-system-arm")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def measured(module: Module, core: str) -> Iterator[FixedFigures]:
             own = STARTUP if source.parent == BARE else WARNINGS
             flags = ("-O2", "-std=c99", "-fcallgraph-info=su", *SECTIONS, f"-I{BARE}", f"-I{work}")
             none = f"-D{name.upper()}_SELFTEST_NO_MAIN"
-            run(ARM, *CORES[core], *flags, *own, none, "-c", source, "-o", source.stem + ".o",
+            run(ARM_COMPILER, *CORES[core], *flags, *own, none, "-c", source, "-o", source.stem + ".o",
                 cwd=work)  # fmt: skip
         images = {main: _linked(work, core, main) for main in ("probe", "once")}
         printed = emulated(images["probe"], BOARD, *COUNTED)
@@ -114,19 +114,19 @@ def _linked(work: Path, core: str, main: str) -> Path:
         p for p in sorted(work.glob("*.o")) if p.stem not in ("probe", "once") or p.stem == main
     ]
     flags = ("-nostdlib", "-nostartfiles", "-T", BARE / "mps2.ld", "-Wl,--gc-sections")
-    run(ARM, *CORES[core], *flags, *parts, "-lgcc", "-o", f"{main}.elf", cwd=work)
+    run(ARM_COMPILER, *CORES[core], *flags, *parts, "-lgcc", "-o", f"{main}.elf", cwd=work)
     return work / f"{main}.elf"
 
 
 def probe(module: Module) -> str:
     """The main program that measures each function."""
     name, scalar = module.name, module.options["scalar"]
-    codes = fixed_codes(module)
+    codes = fixed_functions_in_c(module)
     probed = [
         Probed(
-            f.d.name, f.full_name, 0, 0, (f.full_name,),
+            f.description.name, f.full_name, 0, 0, (f.full_name,),
             f"{f.full_name}("
-            + ", ".join(f"in_{a.name}" if a.direction == "in" else a.name for a in f.d.arguments)
+            + ", ".join(f"in_{a.name}" if a.direction == "in" else a.name for a in f.description.arguments)
             + ");",
         )
         for f in codes
@@ -135,8 +135,8 @@ def probe(module: Module) -> str:
         Probed("sincos", "", 0, 0, (), f"{name}_sincos(angle, &sine, &cosine);",
                ("volatile uint32_t angle = 123456789U;", "int32_t sine, cosine;"))
     )  # fmt: skip
-    state = {key: x[:, 0].tolist() for key, x in drawn(module, 1, "probe").items()}
-    sizes = {a.name: a.size for f in codes for a in f.d.outs}
+    state = {key: x[:, 0].tolist() for key, x in random_integers(module, 1, "probe").items()}
+    sizes = {a.name: a.size for f in codes for a in f.description.outs}
     text = (Path(__file__).parent / "probe.c.jinja").read_text(encoding="utf-8")
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True

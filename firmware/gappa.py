@@ -24,9 +24,9 @@ from symgen.certified.enclosures import Arithmetic, enclosures
 from symgen.compiler.evaluate import levels
 from symgen.compiler.program import Program
 from symgen.tracing.function import Function
-from symgen.tracing.options import CORE
+from symgen.tracing.options import DEFAULT_QUANTITIES
 
-PENDULUM: Final = Sample("pendulum", {"scalar": "float", "quantities": CORE})
+PENDULUM: Final = Sample("pendulum", {"scalar": "float", "quantities": DEFAULT_QUANTITIES})
 MOVING: Final = {"qd": [(-3.0, 3.0)] * 2, "qdd": [(-10.0, 10.0)] * 2}
 BOXES: Final = 10
 """Boxes of each function, at random."""

@@ -12,7 +12,7 @@ from symgen.compiler.passes import counts
 from symgen.languages.c.controller_code import CController
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.syntax import literal, numbers
+from symgen.languages.c.syntax import initialisers, literal
 from symgen.proof.closed_loop import SAMPLE_TIME
 
 RECORD = ("loop_", "wrong")
@@ -46,32 +46,37 @@ def probed(made: Written) -> tuple[Probed, ...]:
 
 def _function(f: CFunction) -> Probed:
     given = ", ".join(f"in_{a.name}" if a.direction == "in" else a.name for a in f.arguments)
-    count = counts(f.d.program).total
+    count = counts(f.description.program).total
     return Probed(
-        f.d.name, f.full_name, count, f.work, (f.full_name,), f"(void){f.full_name}({given});"
+        f.description.name,
+        f.full_name,
+        count,
+        f.work,
+        (f.full_name,),
+        f"(void){f.full_name}({given});",
     )
 
 
 def _controller(made: Written, c: CController) -> Probed:
     """A step, on the middle sample of the recorded loop."""
-    f, own, real = c.function, f"{c.function.d.name}_", made.module[COptions].scalar
+    f, own, real = c.function, f"{c.function.description.name}_", made.module[COptions].scalar
     record = c.record
     assert record is not None, f"{f.full_name} has no recorded loop"
     middle = {a.name: record.measured[a.name] for a in c.inputs}
     data = {name: rows[len(rows) // 2] for name, rows in middle.items()}
-    gains = ", ".join(f"{{{numbers(record.gains[a.name], real)}}}" for a in c.gains)
+    gains = ", ".join(f"{{{initialisers(record.gains[a.name], real)}}}" for a in c.gains)
     declared = [
         f"static {f.full_name}_state {own}state;",
         f"static const {f.full_name}_gains {own}gains = {{{gains}}};",
         *_arrays(made, own, data, {a.name: a.size for a in c.results}),
     ]
     given = [f"&{own}gains", f"&{own}state", *(own + a.name for a in c.inputs)]
-    given += [literal(SAMPLE_TIME, real)] * c.timed + [own + a.name for a in c.results]
+    given += [literal(SAMPLE_TIME, real)] * c.has_sample_time + [own + a.name for a in c.results]
     size = sum(a.size for a in (*c.state, *c.outputs)) + f.work
     return Probed(
-        f"{f.d.name}_step",
+        f"{f.description.name}_step",
         f"{f.full_name}_step",
-        counts(f.d.program).total,
+        counts(f.description.program).total,
         f.work,
         (f.full_name, f"{f.full_name}_controller"),
         f"(void){f.full_name}_step({', '.join(given)});",
@@ -86,7 +91,7 @@ def _arrays(
 ) -> Iterator[str]:
     name, scalar = made.module.name, made.module[COptions].scalar
     for key, values in data.items():
-        yield f"static {name}_real {own}{key}[{len(values)}] = {{{numbers(values, scalar)}}};"
+        yield f"static {name}_real {own}{key}[{len(values)}] = {{{initialisers(values, scalar)}}};"
     for key, size in results.items():
         yield f"static {name}_real {own}{key}[{size}];"
 
@@ -110,5 +115,5 @@ def probe(made: Written) -> str:
         controllers=made.controllers,
         results=sizes,
         inputs={k: v for k, v in state.inputs.items() if k in read},
-        numbers=lambda values: numbers(values, made.module[COptions].scalar),
+        numbers=lambda values: initialisers(values, made.module[COptions].scalar),
     )

@@ -21,10 +21,10 @@ from firmware.modules import CONTROLLED, LOOPS, ROBOTS, Sample, Written, control
 from firmware.probes import RECORD, Probed, probe, probed
 from firmware.stack import Calls, reached, tail_calls
 from firmware.tools import BARE, ROOT, WARNINGS, Refused, emulated, missing, run
-from symgen.languages.c.options import ARM, RISCV, TARGETS, COptions
-from symgen.tracing.options import CORE
+from symgen.languages.c.options import ARM_COMPILER, RISCV_COMPILER, TARGETS, COptions
+from symgen.tracing.options import DEFAULT_QUANTITIES
 
-TOOLS = (ARM, "arm-none-eabi-size", "qemu-system-arm")
+TOOLS = (ARM_COMPILER, "arm-none-eabi-size", "qemu-system-arm")
 PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
 STACK = 256
 """Values of a function's scalar that no stack may exceed."""
@@ -57,14 +57,14 @@ class Core:
     board: str = ""
     scalars: tuple[str, ...] = ()
     psram: int = 0
-    compiler: str = ARM
+    compiler: str = ARM_COMPILER
     own: tuple[str, ...] = ()
     """Flags of the probe and of the linker that the board needs."""
 
     @property
     def start(self) -> Path:
         """The folder of the start-up code."""
-        return BARE if self.compiler == ARM else ROOT / "firmware" / "riscv"
+        return BARE if self.compiler == ARM_COMPILER else ROOT / "firmware" / "riscv"
 
     def tool(self, name: str) -> str:
         """The tool that belongs to the compiler."""
@@ -73,12 +73,15 @@ class Core:
     @property
     def tools(self) -> tuple[str, ...]:
         """The programs that it needs."""
-        return self.compiler, "qemu-system-arm" if self.compiler == ARM else "qemu-system-riscv32"
+        return (
+            self.compiler,
+            "qemu-system-arm" if self.compiler == ARM_COMPILER else "qemu-system-riscv32",
+        )
 
     @property
     def linked(self) -> tuple[object, ...]:
         """The linker script, and libraries: the arc tangent of closed loops."""
-        if self.compiler != ARM:
+        if self.compiler != ARM_COMPILER:
             return "-T", self.start / "virt.ld"
         place = f"-Wl,--defsym=psram={self.psram:#x}" if self.psram else ""
         return *filter(None, [place]), "-T", BARE / "mps2.ld", "-lm", "-lc"
@@ -93,8 +96,8 @@ M55 = Core(
     own=("-DCALLS=125", "-DTICKS=4", "-Wl,--defsym=ram=512K"),
 )  # fmt: skip
 """A clock of 32 MHz: 125 calls take 4 ticks an instruction."""
-RV32 = Core("RV32IMC", TARGETS["rv32imc"].flags, "virt", compiler=RISCV)
-RV32F = Core("RV32IMAFC", TARGETS["rv32imafc"].flags, "virt", ("float",), compiler=RISCV)
+RV32 = Core("RV32IMC", TARGETS["rv32imc"].flags, "virt", compiler=RISCV_COMPILER)
+RV32F = Core("RV32IMAFC", TARGETS["rv32imafc"].flags, "virt", ("float",), compiler=RISCV_COMPILER)
 
 RUNS = (
     (M4F, "float", "-O2"),
@@ -288,7 +291,7 @@ def _wrong(printed: str) -> int:
 
 def _stack(objects: dict[str, Path], core: Core, work: Path) -> tuple[Calls, dict[str, int]]:
     """The stack as promised, and as reached, which is watched on Arm only."""
-    if core.compiler != ARM:
+    if core.compiler != ARM_COMPILER:
         return Calls.read(work.glob("*.ci")), {}
     image = link(objects, "once", core, work)
     return Calls.read(work.glob("*.ci"), tail_calls(image)), reached(image, core.board)
@@ -340,7 +343,7 @@ def targeted(robot: str, scalar: str) -> Sample:
 def usual(robot: str, scalar: str) -> Sample:
     """The functions that run on the further processors."""
     further = ("forward_dynamics", "inverse_dynamics_derivatives")
-    return Sample(robot, {"scalar": scalar, "quantities": (*CORE, *further)})
+    return Sample(robot, {"scalar": scalar, "quantities": (*DEFAULT_QUANTITIES, *further)})
 
 
 def results(

@@ -21,7 +21,7 @@ from symgen.algorithms.registry import JOINTS, formulation_of
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangents, unit
-from symgen.numbers.reverse import Record, gradient, noted
+from symgen.numbers.reverse import Record, gradient, record_inputs
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
 FORWARD = "forward differentiation along G of the closed loops"
@@ -177,7 +177,7 @@ def weighted_gradients(
     """The gradients of λᵀ τ in the user's q, q̇ and q̈, or of its slope along a direction of the
     argument `moved[0]`."""
     record, size = Record(), system.size
-    (x, dx), (v, dv), (a, da) = (noted(record, values) for values in at)
+    (x, dx), (v, dv), (a, da) = (record_inputs(record, values) for values in at)
     if moved is None:
         result = dot(torques_of_user(system, x, v, a), lam)
     else:

@@ -20,7 +20,7 @@ from symgen.algorithms.motion import motions, rotate_wrenches, velocities
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangent, unit
-from symgen.numbers.reverse import Record, RecordedNumber, gradient, noted
+from symgen.numbers.reverse import Record, RecordedNumber, gradient, record_inputs
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 Form = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Scalar]
@@ -58,7 +58,7 @@ class RecordedPower:
     ) -> "RecordedPower":
         """At q, q̇, q̈ and λ."""
         record = Record()
-        (q, by_q), (qd, by_qd), (qdd, by_qdd) = (noted(record, x) for x in state[:3])
+        (q, by_q), (qd, by_qd), (qdd, by_qdd) = (record_inputs(record, x) for x in state[:3])
         weights = [record.input(x, wanted=False) for x in state[3]]
         return cls(system, (q, qd, qdd, weights), [*by_q, *by_qd, *by_qdd], form)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from symgen.algorithms import INPUTS
 from symgen.algorithms.controllers import VALID_RANGES
-from symgen.compiler.evaluate import levels, values_of
+from symgen.compiler.evaluate import levels, node_values
 from symgen.compiler.passes import live_nodes
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
@@ -226,7 +226,7 @@ def evaluated_outputs(program: Program, inputs: Inputs, scalar: str) -> Numbers:
     for name, shape in program.inputs:
         if name not in given:  # not read by any result
             given[name] = np.zeros((int(np.prod(shape)), count), TYPES[scalar])
-    values = values_of(program, given, scalar)
+    values = node_values(program, given, scalar)
     rows = np.concatenate([at.of(out.refs)[1] for out in program.outputs])
     signs = [r.negative for out in program.outputs for r in out.refs if r is not None]
     signed: Numbers = np.where(np.array(signs)[:, None], -1.0, 1.0) * values[rows]

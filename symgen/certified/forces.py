@@ -15,7 +15,7 @@ import numpy as np
 from symgen.certified.boxes import EnclosedSubprogram, branch_and_bound, enclose_on_domain
 from symgen.certified.domain import Domain, Interval, evaluated_outputs, random_inputs
 from symgen.certified.enclosures import EXACT
-from symgen.compiler.evaluate import Rows, levels, values_of
+from symgen.compiler.evaluate import Rows, levels, node_values
 from symgen.compiler.program import Program, Ref
 from symgen.errors import OptionError
 from symgen.numbers.types import Numbers
@@ -164,7 +164,7 @@ def _sums_match(
 ) -> bool:
     """Whether the sums of terms are what a program computes, in random states."""
     states = random_inputs(domain, CHECKED_STATES, np.random.default_rng(0))
-    ordered, values = levels(coefficients), values_of(coefficients, {"q": states["q"]}, "double")
+    ordered, values = levels(coefficients), node_values(coefficients, {"q": states["q"]}, "double")
     factors = _factors(states["qd"], states.get("qdd", np.zeros_like(states["qd"])))
     sums = [
         force.sum(values[ordered.row[[ref.node for ref in force.refs]]], factors)

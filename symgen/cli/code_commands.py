@@ -24,7 +24,7 @@ from symgen.cli.options import (
     with_options,
 )
 from symgen.cli.progress import progress, say
-from symgen.compiler.parallel import processes
+from symgen.compiler.parallel import process_count
 from symgen.errors import Notice, OptionError
 from symgen.jobs.options import LANGUAGE_OPTIONS, NameOptions, WriteOptions
 from symgen.languages.c.options import COptions, Release
@@ -84,7 +84,7 @@ def generate(
     from symgen.jobs.jobfile import keep_formulations
     from symgen.mechanics.inertia_checks import check_inertias
 
-    with progress() as tell, processes(count):
+    with progress() as tell, process_count(count):
         job = Job.of(file, **given(options))
         times: Sequence[TimedFormulation] = []
         if tune:

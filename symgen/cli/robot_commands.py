@@ -176,9 +176,9 @@ def init(file: str, out: str | None, as_json: bool, **options: Any) -> None:
 
 def _quantities(robot: Any, start: str) -> Iterable[str]:
     """The completions of `--entry`."""
-    from symgen.tracing.options import quantities
+    from symgen.tracing.options import complete_quantities
 
-    return quantities(robot, start)
+    return complete_quantities(robot, start)
 
 
 @command()

@@ -23,28 +23,28 @@ zeros as ``0``."""
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from symgen.compiler.passes import live_nodes, names, operands
+from symgen.compiler.passes import live_nodes, node_names, operands
 from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.numbers.operations import OPS
 
-INFIX = {"mul": "*", "div": "/", "neg": ""}
-Names = Mapping[Index, tuple[str, bool]]
+INFIX_SYMBOLS = {"mul": "*", "div": "/", "neg": ""}
+NodeNames = Mapping[Index, tuple[str, bool]]
 
 
 def dump(program: Program) -> str:
     """The live part of a program in the format of this module, without a final newline."""
-    named = names(program)
-    parts = ["\n".join(f"input {name}{_sizes(shape)}" for name, shape in program.inputs)]
-    parts += _blocks(program, named)
+    names = node_names(program)
+    parts = ["\n".join(f"input {name}{_indices(shape)}" for name, shape in program.inputs)]
+    parts += _section_texts(program, names)
     for out in program.outputs:
-        lines = [f"output {out.name}{_sizes(out.shape)}"]
+        lines = [f"output {out.name}{_indices(out.shape)}"]
         for place, ref in zip(product(*map(range, out.shape)), out.refs, strict=True):
-            lines.append(f"  {out.name}{_sizes(place)} = {_result(program, named, ref)}")
+            lines.append(f"  {out.name}{_indices(place)} = {_output_text(program, names, ref)}")
         parts.append("\n".join(lines))
     return "\n\n".join(part for part in parts if part)
 
 
-def _blocks(program: Program, named: Names) -> Iterator[str]:
+def _section_texts(program: Program, names: NodeNames) -> Iterator[str]:
     """The operations, in runs of one section."""
     title, lines = "", list[str]()
     for index in live_nodes(program):
@@ -54,52 +54,52 @@ def _blocks(program: Program, named: Names) -> Iterator[str]:
             yield "\n".join(lines)
             title = program.sections[index]
             lines = [title] if title else []
-        lines.append(f"  {_operation(program, named, index)}")
+        lines.append(f"  {_operation_line(program, names, index)}")
     yield "\n".join(lines)
 
 
-def _operation(program: Program, named: Names, index: Index) -> str:
+def _operation_line(program: Program, names: NodeNames, index: Index) -> str:
     """One line: the node's name, or its negative's, and what it is."""
     node = program.nodes[index]
-    name, negative = named.get(index, (f"%{index}", False))
-    read = [_read(program, named, k) for k in operands(node)]
-    texts, signs = [text for text, _ in read], [sign for _, sign in read]
+    name, negative = names.get(index, (f"%{index}", False))
+    operand_texts = [_operand_text(program, names, k) for k in operands(node)]
+    texts, signs = [text for text, _ in operand_texts], [sign for _, sign in operand_texts]
     if node.op in ("add", "sub"):
-        minus = (signs[0] != signs[1]) != (node.op == "sub")
-        return f"{name} = {_sum(texts[0], texts[1], minus, signs[0] != negative)}"
-    if node.op in INFIX:
+        is_difference = (signs[0] != signs[1]) != (node.op == "sub")
+        return f"{name} = {_sum_text(texts[0], texts[1], is_difference, signs[0] != negative)}"
+    if node.op in INFIX_SYMBOLS:
         sign = sum(signs, negative != (node.op == "neg")) % 2
-        return f"{name} = {'-' * sign}{f' {INFIX[node.op]} '.join(texts)}"
-    return f"{name} = {_function(node.op, texts[0], signs[0], negative)}"
+        return f"{name} = {'-' * sign}{f' {INFIX_SYMBOLS[node.op]} '.join(texts)}"
+    return f"{name} = {_call_text(node.op, texts[0], signs[0], negative)}"
 
 
-def _sum(a: str, b: str, minus: bool, negative: bool) -> str:
+def _sum_text(a: str, b: str, is_difference: bool, negative: bool) -> str:
     """±(a ± b); a difference with a sign in front is the difference turned round."""
-    if minus:
+    if is_difference:
         return f"{b} - {a}" if negative else f"{a} - {b}"
     return f"-{a} - {b}" if negative else f"{a} + {b}"
 
 
-def _function(op: str, a: str, sign: bool, negative: bool) -> str:
+def _call_text(op: str, a: str, sign: bool, negative: bool) -> str:
     parity = OPS[op].parity
-    inside, outside = sign and not parity, negative != (sign and parity == "odd")
-    return f"{'-' * outside}{op}({'-' * inside}{a})"
+    inner_negative, outer_negative = sign and not parity, negative != (sign and parity == "odd")
+    return f"{'-' * outer_negative}{op}({'-' * inner_negative}{a})"
 
 
-def _read(program: Program, named: Names, index: Index) -> tuple[str, bool]:
+def _operand_text(program: Program, names: NodeNames, index: Index) -> tuple[str, bool]:
     """The text that stands for a node, and whether that is its negative."""
     node = program.nodes[index]
     if node.op in LEAVES:
         return (f"{node.a}[{node.b}]" if node.op == "input" else repr(node.a)), False
-    return named.get(index, (f"%{index}", False))
+    return names.get(index, (f"%{index}", False))
 
 
-def _result(program: Program, named: Names, ref: Ref | None) -> str:
+def _output_text(program: Program, names: NodeNames, ref: Ref | None) -> str:
     if ref is None:
         return "0"
-    text, negative = _read(program, named, ref.node)
+    text, negative = _operand_text(program, names, ref.node)
     return f"{'-' * (ref.negative != negative)}{text}"
 
 
-def _sizes(shape: tuple[int, ...]) -> str:
+def _indices(shape: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, shape))}]" if shape else ""

@@ -26,8 +26,8 @@ from symgen.numbers.types import AnyArray
 
 Rows = NDArray[np.intp]
 
-_CODES: Final = {name: k for k, name in enumerate((*LEAVES, *OPS))}
-_NAMES: Final = tuple(_CODES)
+_OP_CODES: Final = {name: k for k, name in enumerate((*LEAVES, *OPS))}
+_OP_NAMES: Final = tuple(_OP_CODES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +51,26 @@ class OpGroup:
 
 @dataclass(frozen=True, slots=True)
 class Consumers:
-    """Nodes of a level that are read equally often: where they are in the order of `Inward`, which
-    of all readings are theirs, one node after the other, and where the reader of each reading
-    (times x k) is."""
+    """Nodes of a level with the same number of uses: their positions in `ReverseOrder`, their uses
+    among all uses, and the positions of the consumers (uses of a node x nodes)."""
 
     read: slice
-    readings: slice
-    readers: Rows
+    uses: slice
+    consumers: Rows
 
 
 @dataclass(frozen=True, slots=True)
 class ReverseOrder:
-    """The order in which derivatives in the nodes become known: levels from the last to the first,
-    in each of them nodes that are read equally often beside one another."""
+    """The order of reverse differentiation: levels from the last to the first, in each of them
+    sorted by the number of uses."""
 
     rows: Rows
     """The rows of the nodes in this order."""
     place: Rows
-    """Where each row is in it."""
-    readings: AnyArray
-    """Of each reading the place of the operand and the row of the reader."""
-    readers: tuple[Consumers, ...]
+    """The position of each row in this order."""
+    uses: AnyArray
+    """Of each use the number of the operand and the row of the consumer."""
+    consumers: tuple[Consumers, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,21 +80,21 @@ class Levels:
     nodes: tuple[Node, ...]
     """The node of each row."""
     indices: Rows
-    """The place of each row's node on the tape."""
+    """The index of each row's node in the program."""
     row: Rows
     """The row of each node of the tape, -1 of those that are not live."""
     operands: Rows
     """Rows of the first operands, then of the second; -1 where there are none."""
     groups: tuple[LevelGroup, ...]
     """In the order of computation."""
-    spans: tuple[slice, ...]
+    level_rows: tuple[slice, ...]
     """The rows of each level, that of the leaves first."""
-    alike: tuple[OpGroup, ...]
-    """All operations; leaves are none."""
-    inward: ReverseOrder
+    op_groups: tuple[OpGroup, ...]
+    """All operations, without leaves."""
+    reverse_order: ReverseOrder
 
     def of(self, refs: tuple[Ref | None, ...]) -> tuple[Rows, Rows]:
-        """Which of some references are none to structural zeros, and their rows."""
+        """The positions of the references that are no structural zeros, and their rows."""
         places = [k for k, ref in enumerate(refs) if ref is not None]
         nodes = [ref.node for ref in refs if ref is not None]
         return np.array(places, np.intp), self.row[np.array(nodes, np.intp)]
@@ -103,11 +102,14 @@ class Levels:
 
 @cached_analysis
 def levels(program: Program) -> Levels:
-    """The levels of a tape that no longer grows."""
+    """The levels of a complete program."""
     order = np.array(live_nodes(program), np.intp)
     nodes = [program.nodes[i] for i in order.tolist()]
     first, second, depths = _operands(len(program.nodes), nodes, order.tolist())
-    depth, codes = np.array(depths, np.intp), np.array([_CODES[op] for op, _, _ in nodes], np.intp)
+    depth, codes = (
+        np.array(depths, np.intp),
+        np.array([_OP_CODES[op] for op, _, _ in nodes], np.intp),
+    )
     ranked = np.lexsort((codes, depth))
     indices, depth, codes = order[ranked], depth[ranked], codes[ranked]
     row = np.full(len(program.nodes) + 1, -1, np.intp)
@@ -118,18 +120,18 @@ def levels(program: Program) -> Levels:
         indices,
         row,
         read,
-        tuple(_groups(depth, codes, read)),
-        tuple(_runs(depth)),
-        tuple(_alike(codes, read)),
-        _inward(depth, read),
+        tuple(_level_groups(depth, codes, read)),
+        tuple(_equal_runs(depth)),
+        tuple(_op_groups(codes, read)),
+        _reverse_order(depth, read),
     )
 
 
 def _operands(
     size: int, nodes: Sequence[Node], indices: Sequence[Index]
 ) -> tuple[list[int], list[int], list[int]]:
-    """The first operand of each node and the second, -1 where there are none, and how many
-    operations stand before the node at the most."""
+    """The first and second operand of each node, -1 for none, and its depth: the number of
+    operations on the longest path to it."""
     first, second = [-1] * len(nodes), [-1] * len(nodes)
     depths, before = [0] * len(nodes), [0] * size  # by live node, by node of the tape
     for k, (op, a, b) in enumerate(nodes):
@@ -141,25 +143,25 @@ def _operands(
     return first, second, depths
 
 
-def _groups(depth: Rows, codes: Rows, read: Rows) -> list[LevelGroup]:
+def _level_groups(depth: Rows, codes: Rows, read: Rows) -> list[LevelGroup]:
     return [
         LevelGroup(
-            _NAMES[codes[rows.start]],
+            _OP_NAMES[codes[rows.start]],
             rows,
             tuple(places[rows] for places in read if places[rows.start] >= 0),
         )
-        for rows in _runs(depth, codes)
+        for rows in _equal_runs(depth, codes)
     ]
 
 
-def _alike(codes: Rows, read: Rows) -> Iterator[OpGroup]:
-    """The operations that there are."""
-    for code in distinct(codes[read[0] >= 0]).tolist():
+def _op_groups(codes: Rows, read: Rows) -> Iterator[OpGroup]:
+    """The groups of all operations that occur."""
+    for code in unique_values(codes[read[0] >= 0]).tolist():
         rows = np.nonzero(codes == code)[0]
-        yield OpGroup(_NAMES[code], rows, tuple(x[rows] for x in read if x[rows[0]] >= 0))
+        yield OpGroup(_OP_NAMES[code], rows, tuple(x[rows] for x in read if x[rows[0]] >= 0))
 
 
-def _inward(depth: Rows, operands: Rows) -> ReverseOrder:
+def _reverse_order(depth: Rows, operands: Rows) -> ReverseOrder:
     places, rows = np.nonzero(operands >= 0)
     read = operands[places, rows]
     times = np.bincount(read, minlength=len(depth))
@@ -169,20 +171,20 @@ def _inward(depth: Rows, operands: Rows) -> ReverseOrder:
     ranked = np.lexsort((places, rows, place[read]))
     rows, places, times = rows[ranked], places[ranked], times[order]
     where, readers, start = place[rows], list[Consumers](), 0
-    for run in _runs(depth[order], times):
+    for run in _equal_runs(depth[order], times):
         if count := int(times[run.start]):
             own = slice(start, start := start + count * (run.stop - run.start))
             readers.append(Consumers(run, own, where[own].reshape(-1, count).T.copy()))
     return ReverseOrder(order, place, np.stack([places, rows]), tuple(readers))
 
 
-def distinct(numbers: Rows) -> Rows:
+def unique_values(numbers: Rows) -> Rows:
     """Each number once, in ascending order."""
     return np.unique(numbers, return_index=True)[0]  # asked for no more, numpy.ma is loaded
 
 
-def _runs(*keys: Rows) -> list[slice]:
-    """Where neighbours have the same keys."""
+def _equal_runs(*keys: Rows) -> list[slice]:
+    """The runs of neighbours with equal keys."""
     if not len(keys[0]):
         return []
     borders = np.nonzero(np.any([np.diff(key) != 0 for key in keys], axis=0))[0] + 1
@@ -203,8 +205,8 @@ def evaluate(
     without a tape), complex and decimal numbers, SymPy expressions, mpmath numbers, another tape's
     values. Structural zeros of the outputs stay `ZERO`. Raises ValueError for an input array that
     is missing or of the wrong length."""
-    _check(program, inputs)
-    steps = _steps(program)
+    _check_inputs(program, inputs)
+    steps = _instructions(program)
     values: list[Any] = [None] * steps.size
     for place, name, k in steps.inputs:
         values[place] = inputs[name][k]
@@ -222,9 +224,9 @@ def evaluate(
     }
 
 
-class _Steps(NamedTuple):
-    """A tape that is run often: what each live node is, by its place among them. Plain data, as all
-    that a tape remembers: it may be pickled."""
+class _Instructions(NamedTuple):
+    """A program prepared for many runs: each live node by its position among them. Plain data,
+    which can be pickled."""
 
     size: int
     inputs: tuple[tuple[int, str, int], ...]
@@ -234,10 +236,10 @@ class _Steps(NamedTuple):
 
 
 @cached_analysis
-def _steps(program: Program) -> _Steps:
+def _instructions(program: Program) -> _Instructions:
     places = {index: k for k, index in enumerate(live_nodes(program))}
     rows = [(k, program.nodes[index]) for index, k in places.items()]
-    return _Steps(
+    return _Instructions(
         len(rows),
         tuple((k, node.a, node.b) for k, node in rows if node.op == "input"),
         tuple((k, node.a) for k, node in rows if node.op == "const"),
@@ -253,7 +255,7 @@ def _steps(program: Program) -> _Steps:
     )
 
 
-def _check(program: Program, inputs: Inputs) -> None:
+def _check_inputs(program: Program, inputs: Inputs) -> None:
     for name, shape in program.inputs:
         size = math.prod(shape)
         if name not in inputs:
@@ -273,7 +275,7 @@ def evaluate_batch(
 ) -> dict[str, AnyArray]:
     """Every output that is not always zero, entries along the first axis, from inputs of the same
     layout."""
-    values = values_of(program, inputs, scalar)
+    values = node_values(program, inputs, scalar)
     outputs = {}
     for out in program.outputs:
         refs = [ref for ref in out.refs if ref is not None]
@@ -283,18 +285,20 @@ def evaluate_batch(
     return outputs
 
 
-def computed(op: Op, scalar: str, operands: tuple[AnyArray, ...]) -> AnyArray:
-    """An operation, sines and cosines by `sincos`."""
-    result: Any = op.evaluate(*operands) if op.fixed is None else op.fixed(operands[0], scalar)
+def compute_op(op: Op, scalar: str, operands: tuple[AnyArray, ...]) -> AnyArray:
+    """The result of an operation; sines and cosines are computed by `sincos`."""
+    result: Any = (
+        op.evaluate(*operands) if op.reproducible is None else op.reproducible(operands[0], scalar)
+    )
     return result  # type: ignore[no-any-return]
 
 
-def values_of(
-    program: Program, inputs: Mapping[str, AnyArray], scalar: str, compute: Compute = computed
+def node_values(
+    program: Program, inputs: Mapping[str, AnyArray], scalar: str, compute: Compute = compute_op
 ) -> AnyArray:
     """The values of all live nodes, a row each (see `symgen.compiler.evaluate`), states along the
     second axis."""
-    return _in_levels(
+    return _evaluate_by_level(
         program, inputs, TYPES[scalar], float, lambda op, operands: compute(op, scalar, operands)
     )
 
@@ -304,7 +308,9 @@ def evaluate_exactly(
 ) -> dict[str, AnyArray]:
     """The outputs of `symgen.compiler.evaluate.evaluate` for many states at once: entries along the
     first axis of inputs and outputs, which are arrays of objects."""
-    values = _in_levels(program, inputs, object, number, lambda op, args: op.evaluate(*args))
+    values = _evaluate_by_level(
+        program, inputs, object, number, lambda op, args: op.evaluate(*args)
+    )
     outputs = {}
     for out in program.outputs:
         places, rows = levels(program).of(out.refs)
@@ -316,7 +322,7 @@ def evaluate_exactly(
     return outputs
 
 
-def _in_levels(
+def _evaluate_by_level(
     program: Program,
     inputs: Mapping[str, AnyArray],
     kind: Any,

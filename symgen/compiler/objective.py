@@ -6,14 +6,14 @@ estimates the time: a processor is busy with all operations (`Cost.work`), and n
 its operands are there, so that the longest chain of operations (`Cost.path`) takes its time however
 much is computed beside it. The larger of the two bounds the time from below, and predicts the order
 of what is measured where counts alone mislead (docs/benchmarks/ideas.md); sums are regrouped where
-that pays (`balanced`). By size, the program with the least memory for code and
+that pays (`balance_sums`). By size, the program with the least memory for code and
 numbers is chosen.
 
 An algorithm adds up as its recursion goes, one term after the other, and each sum waits for the one
-before it. Where nothing else reads the sums on the way, their order is free: `balanced` adds terms
-in pairs, those that are ready first, so that the result is ready as early as it can be. That takes
-as many operations as before and rounds otherwise, so it is a pass with a name, which a program
-never does by itself."""
+before it. Where nothing else reads the sums on the way, their order is free: `balance_sums` adds
+terms in pairs, those that are ready first, so that the result is ready as early as it can be. That
+takes as many operations as before and rounds otherwise, so it is a pass with a name, which a
+program never does by itself."""
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from typing import Final, TypeVar
 
 from symgen.compiler.passes import cached_analysis, counts, live_nodes, operation_counts, use_counts
 from symgen.compiler.program import Index, Program, Value
-from symgen.compiler.transforms import Copy
+from symgen.compiler.transforms import ProgramCopy
 from symgen.numbers.operations import OPS
 
 
@@ -72,8 +72,8 @@ class Cost:
         return max(self.work, self.path)
 
 
-class Arrivals:
-    """When the value of each node of a tape is there, in cycles from the start."""
+class ArrivalTimes:
+    """The time at which the value of each node is known, in cycles from the start."""
 
     def __init__(self, program: Program, machine: Processor) -> None:
         self.program = program
@@ -81,7 +81,7 @@ class Arrivals:
         self.times: list[float] = []
 
     def arrival_times(self) -> Sequence[float]:
-        """The times of all nodes that the tape has by now."""
+        """The times of all nodes that the program has so far."""
         times, latency = self.times, self.latency
         for op, a, b in self.program.nodes[len(times) :]:
             if op not in latency:
@@ -96,21 +96,23 @@ class Arrivals:
 @cached_analysis
 def cost(program: Program, machine: Processor) -> Cost:
     """The cost of a program's outputs."""
-    ready = Arrivals(program, machine).arrival_times()
-    ends = (ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None)
+    ready = ArrivalTimes(program, machine).arrival_times()
+    output_times = (
+        ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None
+    )
     work = sum(times * machine.busy(op) for op, times in operation_counts(program).items())
-    return Cost(work, max(ends, default=0.0))
+    return Cost(work, max(output_times, default=0.0))
 
 
-SUMS: Final = ("add", "sub")
+ADDITIVE_OPS: Final = ("add", "sub")
 
 
-def balanced(program: Program, machine: Processor) -> Program:
+def balance_sums(program: Program, machine: Processor) -> Program:
     """A program that computes the same on another tape, its sums regrouped wherever one is ready
     earlier on `machine` for it."""
     rebalanced = Program()
     inputs = {name: rebalanced.input(name, shape) for name, shape in program.inputs}
-    copy = _Balanced(program, rebalanced, inputs, machine)
+    copy = _BalancedCopy(program, rebalanced, inputs, machine)
     values = copy.outputs()
     rebalanced.restart = copy.restart
     for out in program.outputs:
@@ -118,8 +120,8 @@ def balanced(program: Program, machine: Processor) -> Program:
     return rebalanced
 
 
-class _Balanced(Copy):
-    """A copy in which sums are trees."""
+class _BalancedCopy(ProgramCopy):
+    """A copy in which sums are added in pairs."""
 
     def __init__(
         self,
@@ -129,34 +131,34 @@ class _Balanced(Copy):
         machine: Processor,
     ) -> None:
         super().__init__(source, target, inputs)
-        self.inner, self.outer = _trees(source)
-        self.arrivals = Arrivals(target, machine)
-        self.step = machine.latency("add")
+        self.partial_sums, self.tree_roots = _sum_trees(source)
+        self.arrivals = ArrivalTimes(target, machine)
+        self.addition_latency = machine.latency("add")
 
     def nodes_to_copy(self) -> Iterable[Index]:
         """All but sums on the way."""
-        return (index for index in live_nodes(self.source) if index not in self.inner)
+        return (index for index in live_nodes(self.source) if index not in self.partial_sums)
 
     def node(self, index: Index) -> Value:
-        """A sum as it is ready first, others as they are."""
-        return self._sum(index) if index in self.outer else super().node(index)
+        """A sum in the order in which it is known first; other nodes unchanged."""
+        return self._sum(index) if index in self.tree_roots else super().node(index)
 
     def _sum(self, index: Index) -> Value:
         terms: list[Value] = []
         ready = self.arrivals.arrival_times()
-        as_written = self._gather(index, False, terms, ready)
+        in_order = self._collect_terms(index, False, terms, ready)
         times = [ready[x.node] for x in terms]
-        if _time_of_tree(times, self.step) >= as_written:
-            return self._as_written(index)
+        if _balanced_arrival(times, self.addition_latency) >= in_order:
+            return self._in_order(index)
         heap = [(time, k) for k, time in enumerate(times)]
         heapq.heapify(heap)
         while len(heap) > 1:
             (_, a), (time, b) = heapq.heappop(heap), heapq.heappop(heap)
-            heapq.heappush(heap, (time + self.step, len(terms)))
+            heapq.heappush(heap, (time + self.addition_latency, len(terms)))
             terms.append(self.target.value(terms[a] + terms[b]))
         return terms[-1]
 
-    def _gather(
+    def _collect_terms(
         self, index: Index, negative: bool, terms: list[Value], ready: Sequence[float]
     ) -> float:
         """Add the terms of a sum to `terms`, in the order of the tape, each with its sign. Returns
@@ -164,34 +166,38 @@ class _Balanced(Copy):
         op, a, b = self.source.nodes[index]
         latest = 0.0
         for k, minus in ((a, negative), (b, negative != (op == "sub"))):
-            if k in self.inner:
-                time = self._gather(k, minus, terms, ready)
+            if k in self.partial_sums:
+                time = self._collect_terms(k, minus, terms, ready)
             else:
                 terms.append(self.signed(k, minus))
                 time = ready[terms[-1].node]
             latest = max(latest, time)
-        return latest + self.step
+        return latest + self.addition_latency
 
-    def _as_written(self, index: Index) -> Value:
+    def _in_order(self, index: Index) -> Value:
         """A sum as it stands."""
         op, *read = self.source.nodes[index]
-        a, b = (self._as_written(k) if k in self.inner else self.value_map[k] for k in read)
+        a, b = (self._in_order(k) if k in self.partial_sums else self.value_map[k] for k in read)
         return self.target.value(a - b if op == "sub" else a + b)
 
 
-def _trees(program: Program) -> tuple[AbstractSet[Index], AbstractSet[Index]]:
+def _sum_trees(program: Program) -> tuple[AbstractSet[Index], AbstractSet[Index]]:
     """Sums that only one other sum reads, and those of more than two terms that add them up: of
     two, one order is as good as the other."""
     nodes, times = program.nodes, use_counts(program)
-    sums = {i: (nodes[i].a, nodes[i].b) for i in live_nodes(program) if nodes[i].op in SUMS}
+    sums = {i: (nodes[i].a, nodes[i].b) for i in live_nodes(program) if nodes[i].op in ADDITIVE_OPS}
     read = (k for operands in sums.values() for k in operands if k in sums)
-    inner = {k for k in read if times[k] == 1 and k not in program.positive}
-    outer = {i for i, (a, b) in sums.items() if i not in inner and (a in inner or b in inner)}
-    return inner, outer
+    partial_sums = {k for k in read if times[k] == 1 and k not in program.positive}
+    tree_roots = {
+        i
+        for i, (a, b) in sums.items()
+        if i not in partial_sums and (a in partial_sums or b in partial_sums)
+    }
+    return partial_sums, tree_roots
 
 
-def _time_of_tree(times: list[float], step: float) -> float:
-    """When a sum of what is ready at `times` is, pairs of the earliest first."""
+def _balanced_arrival(times: list[float], step: float) -> float:
+    """The time at which a sum of terms that are known at `times` is known, earliest pairs first."""
     heap = [*times]
     heapq.heapify(heap)
     while len(heap) > 1:
@@ -203,17 +209,17 @@ def _time_of_tree(times: list[float], step: float) -> float:
 OBJECTIVES: Final = ("operations", "latency", "size")
 
 MAX_OPERATIONS_RATIO: Final = 1.1
-"""Times the fewest operations, what a program may have that is chosen for something else."""
+"""Maximum operations of a chosen program, as a multiple of the fewest operations."""
 
 MAX_PRICE_RATIO: Final = 0.99
-"""Sums are regrouped where what remains of the price is at most this part."""
+"""Sums are regrouped if the price is at most this part of the price without regrouping."""
 
 OVERLAP_PENALTY: Final = 0.25
 """What the smaller of work and path adds to the larger, a part: processors look ahead so far only.
 With it the model has the order of what was measured for long functions too (forward dynamics of a
 Panda: 1,404 operations and a path of 262 cycles in 191 ns, 1,369 and 491 in 203)."""
 
-BYTES_OF: Final = {"operation": 4, "entry": 4, "number": 8}
+CODE_BYTES: Final = {"operation": 4, "entry": 4, "number": 8}
 """Bytes of code, about: an instruction for each operation; a number is loaded, and is stored
 somewhere."""
 
@@ -222,19 +228,18 @@ Candidate = TypeVar("Candidate")
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """An aim that programs are chosen by, one of `AIMS`, and the processor that they are meant
-    for."""
+    """An objective of the choice between programs, one of `OBJECTIVES`, and their processor."""
 
     name: str = "operations"
     machine: Processor = HOST
 
     def price(self, program: Program) -> float:
-        """The less, the better."""
+        """The value that the chosen program minimises."""
         if self.name == "latency":
             estimate = cost(program, self.machine)
             return estimate.cycles + OVERLAP_PENALTY * min(estimate.work, estimate.path)
         if self.name == "size":
-            return float(_bytes(program))
+            return float(_code_bytes(program))
         return (
             float(counts(program).total)
             if self.machine is HOST
@@ -242,10 +247,10 @@ class Objective:
         )
 
     def rebalanced(self, program: Program) -> Program:
-        """The program itself, or what a pass makes of it where that is better for this aim."""
+        """The program with regrouped sums if that lowers the price, else the program itself."""
         if self.name != "latency":
             return program
-        rebalanced = balanced(program, self.machine)
+        rebalanced = balance_sums(program, self.machine)
         return (
             rebalanced
             if self.price(rebalanced) <= MAX_PRICE_RATIO * self.price(program)
@@ -261,27 +266,27 @@ class Objective:
         are kept on the way that may still be it."""
         contenders = list[tuple[float, int, int, Candidate]]()
         for number, candidate in enumerate(candidates):
-            tapes = [*programs(candidate)]
-            total = sum(counts(program).total for program in tapes)
-            price = sum(map(self.price, tapes))
+            traced_programs = [*programs(candidate)]
+            total = sum(counts(program).total for program in traced_programs)
+            price = sum(map(self.price, traced_programs))
             contenders.append((price, total, number, candidate))
-            few = MAX_OPERATIONS_RATIO * min(row[1] for row in contenders)
+            max_operations = MAX_OPERATIONS_RATIO * min(row[1] for row in contenders)
             contenders = [  # no worse in anything and better in something, or earlier
                 x
                 for x in contenders
-                if x[1] <= few
+                if x[1] <= max_operations
                 and not any(y[0] <= x[0] and y[1] <= x[1] and y[:3] < x[:3] for y in contenders)
             ]
         return min(contenders, key=lambda row: row[:3])[3]
 
 
-def _bytes(program: Program) -> int:
+def _code_bytes(program: Program) -> int:
     nodes = [program.nodes[k].op for k in live_nodes(program)]
     stored = sum(len(out.refs) for out in program.outputs)
     operations = sum(op not in ("input", "const") for op in nodes)
     entries = stored + nodes.count("input")
     return (
-        BYTES_OF["operation"] * operations
-        + BYTES_OF["entry"] * entries
-        + BYTES_OF["number"] * nodes.count("const")
+        CODE_BYTES["operation"] * operations
+        + CODE_BYTES["entry"] * entries
+        + CODE_BYTES["number"] * nodes.count("const")
     )

@@ -1,5 +1,4 @@
-"""Readings of a finished tape: live nodes, operation counts, names and signs. Nothing here
-changes rounding."""
+"""Analyses of a complete program: live nodes, operation counts, names and signs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,7 +8,7 @@ from functools import wraps
 from types import MappingProxyType
 from typing import Concatenate, ParamSpec, TypeVar
 
-from symgen.compiler.naming import named
+from symgen.compiler.naming import assign_names
 from symgen.compiler.program import LEAVES, Index, LoopProgram, Node, Program, Ref
 from symgen.numbers.operations import COUNTED, OPS
 
@@ -32,28 +31,28 @@ def upstream(program: Program, roots: Iterable[Index]) -> list[Index]:
     return sorted(visited)
 
 
-Given = ParamSpec("Given")
-Found = TypeVar("Found")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 def cached_analysis(
-    read: Callable[Concatenate[Program, Given], Found],
-) -> Callable[Concatenate[Program, Given], Found]:
-    """Done once for a tape that no longer grows, and each set of arguments: writers ask for every
-    piece of a function."""
+    analysis: Callable[Concatenate[Program, Arguments], Result],
+) -> Callable[Concatenate[Program, Arguments], Result]:
+    """Cache the results of an analysis for each set of arguments, until the program grows: writers
+    ask for every piece of a function."""
 
-    @wraps(read)
-    def again(program: Program, /, *given: Given.args, **others: Given.kwargs) -> Found:
+    @wraps(analysis)
+    def cached(program: Program, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         named = len(program.names), len(program.fallback_names)
         version = len(program.nodes), len(program.outputs), *named
-        key = (read, given, *others.items())
-        known = program.analysis_cache.get(key)
-        if known is None or known[0] != version:
-            known = program.analysis_cache[key] = version, read(program, *given, **others)
-        result: Found = known[1]
+        key = (analysis, args, *kwargs.items())
+        entry = program.analysis_cache.get(key)
+        if entry is None or entry[0] != version:
+            entry = program.analysis_cache[key] = version, analysis(program, *args, **kwargs)
+        result: Result = entry[1]
         return result
 
-    return again
+    return cached
 
 
 @cached_analysis
@@ -71,7 +70,7 @@ def live_nodes(program: Program) -> tuple[Index, ...]:
             if op not in LEAVES:  # the operands, without a call for each node of every tape
                 read[a] = 1
                 read[a if b is None else b] = 1
-    return tuple(index for index, wanted in enumerate(read) if wanted)
+    return tuple(index for index, is_read in enumerate(read) if is_read)
 
 
 @cached_analysis
@@ -162,23 +161,22 @@ def counts(program: Program) -> Counts:
 
 
 @cached_analysis
-def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
+def node_names(program: Program) -> Mapping[Index, tuple[str, bool]]:
     """Names by node with the sign they were given for: the algorithm's, those of joint angles, of
     entries of outputs, and of sums and products of what has a name (see `symgen.compiler.naming`).
 
     Each name is given once; a second node of that name stays anonymous.
     """
-    return named(program, live_nodes(program), use_counts(program))
+    return assign_names(program, live_nodes(program), use_counts(program))
 
 
 @cached_analysis
 def negated_variables(program: Program) -> AbstractSet[Index]:
-    """The nodes whose variable had better hold the negative, so that hardly any negation is ever
-    written.
+    """The nodes whose variables hold the negative, chosen so that hardly any negation is written.
 
-    Signs pass through products and odd functions; a sum of unlike signs is a difference, which may
-    be written either way round: as its name wants it, or else as its first output wants it."""
-    wanted_sign = {
+    Signs pass through products and odd functions. A sum of terms with different signs is a
+    difference, which may have either sign: that of its name, or else that of its first output."""
+    preferred_sign = {
         ref.node: ref.negative
         for out in reversed(program.outputs)
         for ref in out.refs
@@ -187,54 +185,54 @@ def negated_variables(program: Program) -> AbstractSet[Index]:
     negated = (
         node.a for node in map(program.nodes.__getitem__, live_nodes(program)) if node.op == "neg"
     )
-    wanted_sign |= dict.fromkeys(negated, True)
-    wanted_sign |= {index: negative for index, (_, negative) in names(program).items()}
-    flipped = set[Index]()
+    preferred_sign |= dict.fromkeys(negated, True)
+    preferred_sign |= {index: negative for index, (_, negative) in node_names(program).items()}
+    negated_nodes = set[Index]()
     for index in live_nodes(program):
         node = program.nodes[index]
         if node.op in LEAVES:
             continue
         if node.op == "mul":  # half of all, without calls
-            negative = (node.a in flipped) != (node.b in flipped)
+            negative = (node.a in negated_nodes) != (node.b in negated_nodes)
         else:
-            signs = [k in flipped for k in operands(node)]
-            negative = result_is_negated(node, signs, wanted_sign.get(index, False))
+            signs = [k in negated_nodes for k in operands(node)]
+            negative = result_is_negated(node, signs, preferred_sign.get(index, False))
         if negative:
-            flipped.add(index)
-    return frozenset(flipped)
+            negated_nodes.add(index)
+    return frozenset(negated_nodes)
 
 
-def result_is_negated(node: Node, signs: Sequence[bool], wanted: bool) -> bool:
-    """Whether what is computed of operands, held as negatives or not, is the negative of a node;
-    where it may be either, what is wanted."""
+def result_is_negated(node: Node, signs: Sequence[bool], preferred: bool) -> bool:
+    """Whether an operation on variables yields the negative of a node, given which of the
+    variables hold the negatives of the operands; `preferred` if a difference may be either."""
     if node.op in ("add", "sub"):
-        like = signs[0] == (signs[1] != (node.op == "sub"))
-        return signs[0] if like else wanted
+        equal = signs[0] == (signs[1] != (node.op == "sub"))
+        return signs[0] if equal else preferred
     if node.op in LEAVES or OPS[node.op].parity != "odd":
         return False
     return bool(sum(signs, node.op == "neg") % 2)
 
 
-def partial_sum_names(program: Program, wanted: Iterable[Index]) -> dict[Index, str]:
-    """Names for those of the nodes `wanted` that have none and that only one node with a name is
-    made of, each read once on the way there: M_0_0_p1 and M_0_0_p2 are parts of M_0_0, numbered in
-    the order of `wanted`, whatever their signs."""
-    known, readers = names(program), _readers(program)
+def partial_sum_names(program: Program, nodes: Iterable[Index]) -> dict[Index, str]:
+    """Names for those of `nodes` that have none and are terms of one node with a name, with every
+    value between the two read once: M_0_0_p1 and M_0_0_p2 are partial sums of M_0_0, numbered in
+    the order of `nodes`, whatever their signs."""
+    known, readers = node_names(program), _single_readers(program)
     taken = {name for name, _ in known.values()}
     numbers = Counter[str]()
-    named: dict[Index, str] = {}
-    for index in wanted:
+    names: dict[Index, str] = {}
+    for index in nodes:
         at = readers.get(index)
         while at is not None and at not in known:
             at = readers.get(at)
         if at is not None and index not in known:
             numbers[known[at][0]] += 1
-            named[index] = f"{known[at][0]}_p{numbers[known[at][0]]}"
-    return {index: name for index, name in named.items() if name not in taken}
+            names[index] = f"{known[at][0]}_p{numbers[known[at][0]]}"
+    return {index: name for index, name in names.items() if name not in taken}
 
 
 @cached_analysis
-def _readers(program: Program) -> dict[Index, Index]:
+def _single_readers(program: Program) -> dict[Index, Index]:
     """The node that reads each node that is read once, and by no output."""
     times, nodes = use_counts(program), program.nodes
     return {

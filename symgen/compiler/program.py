@@ -1,4 +1,4 @@
-"""The tape: a straight-line program whose equal subexpressions are one node from birth.
+"""The expression graph ("tape"): a straight-line program that shares equal subexpressions.
 
 A `Value` is a signed reference: negation costs nothing and is never a node. Signs are pulled out of
 products, differences and odd functions, so that a+(-b), -(b-a) and a-b meet in one node. What
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from symgen.numbers.decimals import Exact
-from symgen.numbers.named import Named, unknown
+from symgen.numbers.named import NamedNumber, no_value_error
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, plain
 
@@ -30,8 +30,8 @@ class Ref(NamedTuple):
 
 
 class Value:
-    """A scalar on a tape; arithmetic on it appends to the tape. Never changed once made, but by far
-    the most frequent object: so without what a frozen dataclass does for each field."""
+    """A scalar of an expression graph; arithmetic on it appends to the graph. Immutable by
+    convention: a frozen dataclass would be slower, and no object is more frequent."""
 
     __slots__ = ("negative", "node", "program")
 
@@ -48,8 +48,8 @@ class Value:
     def __repr__(self) -> str:
         return f"Value(ref={self.ref!r})"
 
-    def _with(self, other: Scalar) -> Ref | None:
-        """`other` on this tape, None where it is of a kind that must do the operation itself."""
+    def _ref_of(self, other: Scalar) -> Ref | None:
+        """`other` in this graph; None if its type must carry out the operation."""
         return self.program.ref(other) if isinstance(other, (float, int)) else None
 
     def __add__(self, other: Scalar) -> Scalar:
@@ -57,7 +57,7 @@ class Value:
             return self.program.sum(self.node, other.node, self.negative, other.negative)
         if other is ZERO:
             return self
-        ref = self._with(other)
+        ref = self._ref_of(other)
         if ref is None:
             return NotImplemented
         return self.program.sum(self.node, ref[0], self.negative, ref[1])
@@ -80,7 +80,7 @@ class Value:
             return self.program.mul(self.node, other.node, self.negative != other.negative)
         if other is ZERO:
             return ZERO
-        ref = self._with(other)
+        ref = self._ref_of(other)
         if ref is None:
             return NotImplemented
         return self.program.mul(ref[0], self.node, self.negative != ref[1])
@@ -92,11 +92,11 @@ class Value:
             return self.program.div(self, other)
         if other is ZERO:
             return 1.0 / other  # raises
-        ref = self._with(other)
+        ref = self._ref_of(other)
         return NotImplemented if ref is None else self.program.div(self, Value(self.program, *ref))
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        ref = self._with(other)
+        ref = self._ref_of(other)
         return NotImplemented if ref is None else self.program.div(Value(self.program, *ref), self)
 
     def applied(self, op: str) -> "Value":
@@ -104,11 +104,12 @@ class Value:
         return self.program.function(op, self)
 
     def named(self, name: str) -> "Value":
-        """This value; it goes by `name` in generated code unless its node has a name already."""
+        """This value, which is called `name` in generated code unless its node has a name
+        already."""
         self.program.name(self, name)
         return self
 
-    def _refuse(self, what: str) -> TypeError:
+    def _type_error(self, what: str) -> TypeError:
         return TypeError(
             f"a value of the expression graph has no {what}: generated code has no "
             "branches and cannot depend on data; use a condition on the structure of the "
@@ -116,13 +117,13 @@ class Value:
         )
 
     def __bool__(self) -> bool:
-        raise self._refuse("truth value")
+        raise self._type_error("truth value")
 
     def __float__(self) -> float:
-        raise self._refuse("number")
+        raise self._type_error("number")
 
     def __eq__(self, other: object) -> bool:
-        raise self._refuse("equality test")
+        raise self._type_error("equality test")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -148,14 +149,14 @@ class ColumnLoop(NamedTuple):
     system of equations for several right-hand sides.
 
     `body` computes the output ``column`` from the inputs ``shared``, which are the same for all
-    columns, and ``given``. `reads` and `makes` are the entries of each column before and after,
+    columns, and ``given``. `reads` and `defines` are the entries of each column before and after,
     None for structural zeros. All columns are on the tape, too: a language may print the body in a
     loop or the tape."""
 
     body: "Program"
     shared: tuple[Ref, ...]
     reads: tuple[tuple[Ref | None, ...], ...]
-    makes: tuple[tuple[Ref | None, ...], ...]
+    defines: tuple[tuple[Ref | None, ...], ...]
 
 
 LEAVES: Final = ("input", "const")
@@ -176,8 +177,9 @@ class Program:
         self.positive: dict[Index, bool] = {}
         self.column_loops: list[ColumnLoop] = []
         self.restart: tuple[frozenset[Index], frozenset[Index]] | None = None
-        """Where the algorithm starts again, as at the accelerations that it has solved for: the
-        nodes of these, and of what it reads again. Others may be computed again, not held."""
+        """A point at which the algorithm continues with few values, such as solved accelerations:
+        the nodes of these, and of what it reads later. All else may be computed again instead of
+        being kept live."""
         self.analysis_cache: dict[Any, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
@@ -186,7 +188,7 @@ class Program:
         self._section = ""
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state that a copy gets, or another process: all but what is found again."""
+        """The state for copies and other processes, without the cache of analyses."""
         return {**self.__dict__, "analysis_cache": {}}
 
     def __repr__(self) -> str:
@@ -200,7 +202,7 @@ class Program:
         return [Value(self, self._node(("input", name, k))) for k in range(math.prod(shape))]
 
     def output(self, name: str, shape: tuple[int, ...], values: Iterable[Scalar]) -> None:
-        """Declare an output array, row-major; structural zeros stay known as such."""
+        """Declare an output array, row-major; structural zeros are recorded as such."""
         self.outputs.append(Output(name, shape, self._refs(values)))
 
     def add_column_loop(
@@ -228,7 +230,8 @@ class Program:
 
     @contextmanager
     def section(self, title: str) -> Iterator[None]:
-        """Nodes born inside belong to a step of the algorithm, a heading in generated code."""
+        """A context whose new nodes belong to a step of the algorithm, a heading in generated
+        code."""
         before, self._section = self._section, title
         try:
             yield
@@ -236,9 +239,9 @@ class Program:
             self._section = before
 
     def name(self, ref: "Ref | Value", name: str) -> None:
-        """Let the referred value, sign included, be called `name`; the first name wins, but in the
-        step that the node was born in that of itself over one of its negative. A name with a
-        `PRIME`, which is left out, is taken only where there is no other."""
+        """Call the referred value, sign included, `name`. The first name is kept; only in the
+        section in which the node was created, a name of the node replaces one of its negative. A
+        name with a `PRIME`, which is not written, is used only if there is no other."""
         if PRIME in name:
             self.fallback_names.setdefault(ref.node, (name.replace(PRIME, ""), ref.negative))
             return
@@ -260,7 +263,7 @@ class Program:
         elif isinstance(x, Value):
             return x.ref
         number = plain(x)
-        if isinstance(number, Named):
+        if isinstance(number, NamedNumber):
             return self.known(number).ref
         index = self._node(("const", abs(number), None))
         self._numbers[index] = abs(number)
@@ -271,12 +274,12 @@ class Program:
             self._constants[number] = ref
         return ref
 
-    def known(self, x: Named) -> Value:
-        """A number with a name on this tape, where such may be. Raises OptionError."""
-        raise unknown(x)
+    def known(self, x: NamedNumber) -> Value:
+        """The value of a symbolic number. Raises OptionError in graphs for generated code."""
+        raise no_value_error(x)
 
     def constant(self, v: Value) -> float | None:
-        """The number that `v` is, None where it is computed."""
+        """The number of a constant, None for other values."""
         return self._number(v.node, v.negative)
 
     def _number(self, i: Index, negative: bool) -> float | None:
@@ -295,11 +298,11 @@ class Program:
         return index
 
     def sum(self, i: Index, j: Index, first: bool, second: bool) -> Value:
-        """The sum of two nodes, `first` and `second` telling which have a minus in front: a sum, a
-        difference where the signs differ, or what needs no operation."""
+        """The sum of two nodes, of which those with `first` and `second` are negated: a sum, a
+        difference if the signs differ, or a folded constant."""
         neutral, numbers = self._zero_or_one_constants, self._numbers
         if i in neutral or j in neutral or (i in numbers and j in numbers):
-            known = self._plain_sum(i, j, first, second)
+            known = self._folded_sum(i, j, first, second)
             if known is not None:
                 return known
         if i > j:
@@ -310,26 +313,26 @@ class Program:
         index = self._index.get(node)  # as often as products, so without more calls
         return Value(self, self._append(node) if index is None else index, first)
 
-    def _plain_sum(self, i: Index, j: Index, first: bool, second: bool) -> Value | None:
-        """The sum where one is a number that needs none."""
+    def _folded_sum(self, i: Index, j: Index, first: bool, second: bool) -> Value | None:
+        """The sum if constant folding or an operand 0 makes it free, else None."""
         a, b = self._number(i, first), self._number(j, second)
         if a is not None and b is not None:
             return self.value(OPS["add"].evaluate(a, b))
         return Value(self, j, second) if a == 0 else Value(self, i, first) if b == 0 else None
 
     def mul(self, i: Index, j: Index, negative: bool) -> Value:
-        """The product of two nodes, its sign pulled out."""
+        """The product of two nodes, with the sign moved out of it."""
         neutral, numbers = self._zero_or_one_constants, self._numbers
         if i in neutral or j in neutral or (i in numbers and j in numbers):
-            known = self._multiple(i, j, negative)
+            known = self._folded_product(i, j, negative)
             if known is not None:
                 return known
         node = ("mul", i, j) if i < j else ("mul", j, i)
         index = self._index.get(node)
         return Value(self, self._append(node) if index is None else index, negative)
 
-    def _multiple(self, i: Index, j: Index, negative: bool) -> Value | None:
-        """The product where one is a number that needs none."""
+    def _folded_product(self, i: Index, j: Index, negative: bool) -> Value | None:
+        """The product if constant folding or a factor 0 or 1 makes it free, else None."""
         a, b = self._numbers.get(i), self._numbers.get(j)
         if a is not None and b is not None:
             return self.value(OPS["mul"].evaluate(a, -b if negative else b))
@@ -339,7 +342,7 @@ class Program:
         return self.value(0.0) if size == 0 else None
 
     def div(self, x: Value, y: Value) -> Scalar:
-        """x / y, its sign pulled out."""
+        """x / y, with the sign moved out of it."""
         a, b = self.constant(x), self.constant(y)
         if a is not None and b is not None:
             return self.value(OPS["div"].evaluate(a, b))
@@ -362,17 +365,17 @@ class Program:
         return Value(self, self._node((op, x.node, None)), x.negative and row.parity == "odd")
 
 
-KIND: Final = "loops over bodies"
+LOOPS_OVER_BODIES: Final = "loops over bodies"
 """What the code of a `LoopProgram` is, other than straight-line code."""
 
 
 class LoopProgram(Program):
-    """What stands for the tape of a function whose code is loops that no tape records: its inputs
-    and outputs, and the operations that were counted by formula. Its nodes tell only which inputs
-    are read and which functions are called: every entry of an output is the same sum.
+    """The program of a function whose code is loops, which no graph records: its inputs and
+    outputs, and operations counted by formula. Its nodes only state which inputs are read and which
+    functions are called: every entry of an output is the same sum.
 
-    An error of a result is at most about `growth` roundings of the largest entry of its output.
-    Straight-line code takes about `straight_line` operations at most."""
+    Errors of results are at most about `growth` roundings of the largest entry of an output.
+    Straight-line code takes at most about `straight_line` operations."""
 
     def __init__(self, operations: Mapping[str, int], growth: float, straight_line: int) -> None:
         super().__init__()

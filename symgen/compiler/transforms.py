@@ -18,21 +18,20 @@ from symgen.compiler.program import LEAVES, Index, Program, Ref, Value
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import PRIME, ZERO, Scalar, positive
 
-PAIRS: Final = frozenset({"mul", "add", "sub"})
-"""Operations of two operands whose signs the tape takes apart from their nodes."""
+BINARY_OPS: Final = frozenset({"mul", "add", "sub"})
+"""Binary operations whose operands the graph takes with signs."""
 
 
-def copied(
+def copy_outputs(
     source: Program, target: Program, inputs: Mapping[str, Sequence[Value]]
 ) -> dict[str, list[Scalar]]:
-    """The outputs of `source` by name, row-major, as values on `target`, from its `inputs` there;
-    names and steps of the algorithm come along, and what it asks to be positive; structural zeros
-    stay `ZERO`."""
-    return Copy(source, target, inputs).outputs()
+    """The outputs of `source` by name, row-major, computed in `target` from `inputs` there. Names,
+    sections and conditions on signs are copied; structural zeros stay `ZERO`."""
+    return ProgramCopy(source, target, inputs).outputs()
 
 
-class Copy:
-    """A tape that is written again, node by node; a pass writes some of them otherwise."""
+class ProgramCopy:
+    """Base class of rewriting passes: copies a program node by node; subclasses override `node`."""
 
     def __init__(
         self, source: Program, target: Program, inputs: Mapping[str, Sequence[Value]]
@@ -43,12 +42,12 @@ class Copy:
     def outputs(self) -> dict[str, list[Scalar]]:
         """The outputs of the source by name, on the target."""
         source = self.source
-        noted = source.names.keys() | source.fallback_names.keys() | source.positive.keys()
+        annotated = source.names.keys() | source.fallback_names.keys() | source.positive.keys()
         for title, indices in groupby(self.nodes_to_copy(), source.sections.__getitem__):
             with self.target.section(title):
                 for index in indices:
                     self.value_map[index] = self.node(index)
-                    if index in noted:
+                    if index in annotated:
                         self.copy_metadata(index)
         return {
             out.name: [ZERO if ref is None else self.signed(*ref) for ref in out.refs]
@@ -57,7 +56,7 @@ class Copy:
 
     @property
     def restart(self) -> tuple[frozenset[Index], frozenset[Index]] | None:
-        """Where the algorithm starts again, on the target."""
+        """The restart of the source (`Program.restart`), in nodes of the target."""
         if self.source.restart is None:
             return None
         solved, kept = (
@@ -67,13 +66,13 @@ class Copy:
         return solved, kept
 
     def nodes_to_copy(self) -> Iterable[Index]:
-        """The nodes that are written, in order."""
+        """The nodes that are copied, in order."""
         return live_nodes(self.source)
 
     def node(self, index: Index) -> Value:
-        """One of them on the target."""
+        """The copy of a node in the target."""
         op, a, b = node = self.source.nodes[index]
-        if op in PAIRS:  # nearly all
+        if op in BINARY_OPS:  # nearly all
             x, y = self.value_map[a], self.value_map[b]
             if op == "mul":
                 return self.target.mul(x.node, y.node, x.negative != y.negative)
@@ -89,17 +88,16 @@ class Copy:
         return self.target.value(OPS[op](*(self.value_map[k] for k in operands(node))))
 
     def signed(self, index: Index, negative: bool) -> Value:
-        """The copy of a node that is written already, or its negative."""
+        """The existing copy of a node, or its negative."""
         value = self.value_map[index]
         return -value if negative else value
 
     def copy_metadata(self, index: Index) -> None:
-        """Notes what is known of a node beside its value: names, and whether it must be
-        positive."""
-        for known, prime in ((self.source.names, ""), (self.source.fallback_names, PRIME)):
+        """Copies the names of a node and the condition that it must be positive."""
+        for known, suffix in ((self.source.names, ""), (self.source.fallback_names, PRIME)):
             if index in known:
                 name, negative = known[index]
-                self.signed(index, negative).named(name + prime)
+                self.signed(index, negative).named(name + suffix)
         if index in self.source.positive:
             positive(self.signed(index, self.source.positive[index]))
 
@@ -117,12 +115,13 @@ def pullback(outputs: Sequence[tuple[Scalar, Scalar]], inputs: Sequence[Value]) 
     adjoints: dict[Index, Scalar] = dict.fromkeys(order, ZERO)
     for x, weight in outputs:
         if isinstance(x, Value):
-            adjoints[x.node] = adjoints[x.node] + signed(x.ref, weight)
+            adjoints[x.node] = adjoints[x.node] + with_sign(x.ref, weight)
     for index in reversed(order):
-        for k, partial in partials(program, index, dependent):
+        for k, partial in local_derivatives(program, index, dependent):
             adjoints[k] = adjoints[k] + partial * adjoints[index]
     return [
-        signed(x.ref, adjoints.get(x.node, ZERO)) if isinstance(x, Value) else ZERO for x in inputs
+        with_sign(x.ref, adjoints.get(x.node, ZERO)) if isinstance(x, Value) else ZERO
+        for x in inputs
     ]
 
 
@@ -133,7 +132,7 @@ def vector_jacobian_program(source: Program, prefix: str) -> Program:
     are Σ_y w_y ∂y/∂x with the shape of each input x. Both are called as y and x, after `prefix`."""
     program = Program()
     inputs = {name: program.input(name, shape) for name, shape in source.inputs}
-    values = copied(source, program, inputs)
+    values = copy_outputs(source, program, inputs)
     weighted = [
         pair
         for out in source.outputs
@@ -145,10 +144,10 @@ def vector_jacobian_program(source: Program, prefix: str) -> Program:
     return program
 
 
-def partials(
-    program: Program, index: Index, of_interest: Container[Index]
+def local_derivatives(
+    program: Program, index: Index, active: Container[Index]
 ) -> list[tuple[Index, Scalar]]:
-    """The operands of a node that are `of_interest`, with the derivative in each."""
+    """The operands of a node that are in `active`, with the derivative with respect to each."""
     node = program.nodes[index]
     if node.op in LEAVES:
         return []
@@ -156,10 +155,10 @@ def partials(
     return [
         (k, p)
         for k, p in zip(operands(node), OPS[node.op].partials(*values), strict=True)
-        if k in of_interest
+        if k in active
     ]
 
 
-def signed(ref: Ref, x: Scalar) -> Scalar:
+def with_sign(ref: Ref, x: Scalar) -> Scalar:
     """`x` with the sign of a reference."""
     return -x if ref.negative else x

@@ -16,7 +16,7 @@ from symgen.jobs.manifest import NAME, contained, digest_of
 from symgen.jobs.manifest_reader import read
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
-from symgen.native.compiler import version, workspace
+from symgen.native.compiler import compiler_version, workspace
 from symgen.proof.bounds import ROUNDOFF
 from symgen.render import render
 from symgen.text import html
@@ -47,7 +47,7 @@ class Evidence:
     def tools(self) -> dict[str, str]:
         """The versions of the programs, by name."""
         names = sorted({tool for e, _ in self.verdicts for tool in e.tools if shutil.which(tool)})
-        return {name: version([name]) for name in names}
+        return {name: compiler_version([name]) for name in names}
 
 
 def gathered(folder: Path, progress: Callable[[str], None] = lambda step: None) -> Evidence:

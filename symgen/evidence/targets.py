@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from symgen.evidence.examinations import Material, Outcome
 from symgen.languages.c.backend import functions
-from symgen.languages.c.options import ARM, TARGETS, Target
+from symgen.languages.c.options import ARM_COMPILER, TARGETS, Target
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.report import FLAGS, compiled
-from symgen.languages.c.syntax import numbers
-from symgen.native.compiler import version
+from symgen.languages.c.report import REPORT_FLAGS, measured_sizes
+from symgen.languages.c.syntax import initialisers
+from symgen.native.compiler import compiler_version
 
 EMULATOR: Final = "qemu-arm"
 STACK: Final = 32768
@@ -66,9 +66,10 @@ def stack_and_code(material: Material) -> Outcome:
         if target.compiler and shutil.which(target.compiler) is None:
             absent.add(target.compiler)
         elif target.compiler:
-            said.append(f"{name}: {version([target.compiler])}, {' '.join(target.flags)}")
+            said.append(f"{name}: {compiler_version([target.compiler])}, {' '.join(target.flags)}")
             rows += [
-                (f.d.name, name, *_row(material, f, target)) for f in functions(material.module)
+                (f.description.name, name, *_row(material, f, target))
+                for f in functions(material.module)
             ]
     left_out = f"; not run: {' and '.join(sorted(absent))} not installed" if absent else ""
     return Outcome(
@@ -79,14 +80,14 @@ def stack_and_code(material: Material) -> Outcome:
         "those of floating point in software",
         ("function", "processor", "code, bytes", "stack, bound", "stack, painted", "instructions"),
         [[x if x is not None else "not run" for x in row] for row in rows],
-        "\n".join([*said, f"flags: {' '.join(FLAGS)}", ""]),
+        "\n".join([*said, f"flags: {' '.join(REPORT_FLAGS)}", ""]),
     )
 
 
 def _row(material: Material, f: CFunction, target: Target) -> tuple[int | None, ...]:
     """Bytes of code, bound of the stack, painted stack and instructions."""
-    known = compiled(f, material.folder, [target.compiler], target.flags)
-    if shutil.which(EMULATOR) is None or target.compiler != ARM:
+    known = measured_sizes(f, material.folder, [target.compiler], target.flags)
+    if shutil.which(EMULATOR) is None or target.compiler != ARM_COMPILER:
         return known["code"], known["stack"], None, None
     one, other = (_emulated(material, f, target, calls) for calls in (1, 2))
     if one is None or other is None:
@@ -101,7 +102,7 @@ def _emulated(
     module, scalar = material.module, material.module.arithmetic[0]
     state, arrays = module.test_states[0].inputs, []
     for a in f.arguments:
-        known = f" = {{{numbers(state[a.name], scalar)}}}" if a.name in state else ""
+        known = f" = {{{initialisers(state[a.name], scalar)}}}" if a.name in state else ""
         arrays.append(f"static {module.name}_real {a.name}[{a.size}]{known};")
     call = f"{f.full_name}({', '.join(a.name for a in f.arguments)})"
     text = DRIVER.format(

@@ -15,10 +15,10 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import latex_name
 from symgen.mechanics.model import RigidBodyModel
-from symgen.symbolic.closed_form import Relation, relations
+from symgen.symbolic.closed_form import Relation, grouping_relations
 from symgen.symbolic.symbolic import Symbolic
 from symgen.symbolic.symbolic_tape import as_fraction
-from symgen.symbolic.symbolic_trace import KINDS, SymbolChoice, meanings
+from symgen.symbolic.symbolic_trace import SYMBOL_KINDS, SymbolChoice, meanings
 from symgen.symbolic.symbols import Meaning, as_latex, as_text
 from symgen.text import cited, shown
 from symgen.tracing.request import find_quantity
@@ -124,9 +124,9 @@ def closed_form_of(job: Job, text: str, symbolic: str | None) -> OutputExpressio
     """The entry that `text` asks for in closed form, with symbols for the kinds in `symbolic`.
     Raises SymgenError."""
     kinds = symbolic.split(",") if symbolic else []
-    unknown = [kind for kind in kinds if kind not in KINDS]
+    unknown = [kind for kind in kinds if kind not in SYMBOL_KINDS]
     if unknown:
-        raise OptionError(f"--symbolic {cited(unknown[0])}: use {' or '.join(KINDS)}")
+        raise OptionError(f"--symbolic {cited(unknown[0])}: use {' or '.join(SYMBOL_KINDS)}")
     robot = Symbolic(job)
     wanted = WantedEntry.parse(text, robot.model)
     options = dict.fromkeys(kinds, "symbols")
@@ -164,7 +164,7 @@ def grouping_command(job: Job, symbolic: str, latex: bool, as_json: bool) -> str
     if symbolic not in ("lengths", "masses,lengths", "lengths,masses"):
         raise OptionError(f"--symbolic {cited(symbolic)}: for --groupings use lengths")
     robot, setting = job.robot(job.load()), SymbolChoice(masses=True, lengths=True)
-    lines = relations(robot, setting, as_fraction)
+    lines = grouping_relations(robot, setting, as_fraction)
     if as_json:
         return output.as_json(_data(lines, meanings(robot, setting)))
     if latex:

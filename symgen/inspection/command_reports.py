@@ -23,7 +23,7 @@ from symgen.mechanics.model import Joint, constant_of_velocity
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 from symgen.tracing.function import Function
-from symgen.tracing.singular import in_words, moves_inertia, remedy, singular_joints
+from symgen.tracing.singular import joint_phrase, moves_inertia, remedy, singular_joints
 
 if TYPE_CHECKING:  # it brings compilers along
     from symgen.jobs.tune import TimedFormulation
@@ -239,7 +239,7 @@ def warnings(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> list[No
         return []
     joints = [] if telling else singular_joints(loaded.model)
     if joints:
-        names, move, _ = in_words([joint.name for joint in joints])
+        names, move, _ = joint_phrase([joint.name for joint in joints])
         message = f"{move} no inertia that the others do not, so the mass matrix is singular"
         place = loaded.link_locations[joints[0].body.name]
         sentence = f"{message}: {remedy(loaded.model, joints)}"

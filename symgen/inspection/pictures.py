@@ -23,7 +23,7 @@ class Format:
 
     begin: bytes
     writer: str
-    left_out: tuple[str, ...] = ()
+    caller_zeroed: tuple[str, ...] = ()
 
 
 FORMATS: Final = {
@@ -60,7 +60,7 @@ def encoded(figure: Any, kind: str, dpi: int, owner: str | None = None) -> bytes
     import matplotlib as mpl
 
     form, stream = FORMATS[f".{kind}"], io.BytesIO()
-    metadata = {form.writer: owner, **dict.fromkeys(form.left_out)}
+    metadata = {form.writer: owner, **dict.fromkeys(form.caller_zeroed)}
     with mpl.rc_context({"svg.hashsalt": owner or "symgen"}), _without_shapes():
         figure.savefig(stream, format=kind, dpi=dpi, metadata=metadata)
     return stream.getvalue()

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from symgen import output
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES, Quantity
 from symgen.languages import LANGUAGES
-from symgen.languages.describe import arguments_in_words
+from symgen.languages.describe import argument_text
 from symgen.reading.joint_kinds import JOINTS
 from symgen.text import html, html_table
 
@@ -289,7 +289,7 @@ def registry() -> Report:
             section,
             ["name", "formula", "arguments"],
             (),
-            [(_quantity_argument(q), q.formula, arguments_in_words(q)) for q in quantities],
+            [(_quantity_argument(q), q.formula, argument_text(q)) for q in quantities],
         )
         for section, quantities in sections().items()
     ]

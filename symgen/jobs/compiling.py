@@ -14,7 +14,7 @@ import numpy as np
 
 from symgen import __version__
 from symgen.errors import SymgenError
-from symgen.native.compiler import identity, processor
+from symgen.native.compiler import compiler_identity, processor_description
 from symgen.native.store import SUFFIX, Compiled, Store, digest
 
 FILE_OPTIONS: Final = ("actuators", "estimate")
@@ -63,7 +63,7 @@ def compile(
     reads, traces nor compiles. Without the headers of Python, calls go through cffi, which a note
     reports.
     """
-    store, names = Store.here(), quantities
+    store, names = Store.of_user(), quantities
     if len(quantities) == 1 and isinstance(quantities[0], (list, tuple)):
         names = tuple(quantities[0])
     key = _digest_of_call(robot, names, exact, options)
@@ -118,7 +118,7 @@ def is_self_contained(name: str, data: bytes) -> bool:
 def environment() -> list[Any]:
     """The state of everything that a compiled module depends on besides its source: the installed
     files of symgen, compiler, processor, Python and NumPy. Raises CompilerError."""
-    return [_installed(), identity(), processor(), SUFFIX, np.__version__]
+    return [_installed(), compiler_identity(), processor_description(), SUFFIX, np.__version__]
 
 
 def _installed() -> list[Any]:

@@ -25,19 +25,24 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import Mark, OutputFile, publish
 from symgen.languages import module_files
-from symgen.languages.backends.python import comment
+from symgen.languages.backends.python import comment_text
 from symgen.languages.backends.python_extension import (
-    SOURCE,
-    bound,
+    EXTENSION_SOURCE,
+    bind_functions,
     compiled_files,
-    extension,
-    stub,
+    extension_source,
+    stub_source,
 )
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build as build_through_cffi
-from symgen.languages.c.options import BUILD, COMPILE, Release, with_performance_defaults
+from symgen.languages.c.options import (
+    BUILD_COMMAND,
+    COMPILE_FUNCTION,
+    Release,
+    with_performance_defaults,
+)
 from symgen.languages.conventions import convention_lines
-from symgen.languages.describe import tables
+from symgen.languages.describe import coordinate_tables
 from symgen.languages.module import Module
 from symgen.native.compiler import (
     EXACT,
@@ -45,12 +50,12 @@ from symgen.native.compiler import (
     NATIVE,
     PORTABLE_EXACT,
     PORTABLE_FAST,
-    SAME,
+    REPRODUCIBLE,
     CompilerError,
     platform,
     workspace,
 )
-from symgen.native.library import extension_module, include, missing_headers
+from symgen.native.library import extension_module, missing_headers, python_headers
 from symgen.native.store import SUFFIX, Compiled, Store, digest, module_name
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.sources import RobotSource
@@ -83,7 +88,7 @@ def build(
     flags = _flags(cflags, exact, native)
     set_options = {k: v for k, v in options.items() if v is not None}
     job = Job.of(robot, **set_options)
-    check_effects(job, [BUILD])
+    check_effects(job, [BUILD_COMMAND])
     job = job.changed(glue=())
     progress("reading the robot")
     loaded = job.load()
@@ -127,24 +132,24 @@ def compiled_extension(
     module: Module, sources: Mapping[str, str], cflags: Sequence[str]
 ) -> dict[str, bytes]:
     """The extension module, name to bytes. Raises CompilerError."""
-    files = {**sources, SOURCE: extension(module)}
-    name = SOURCE.removesuffix(".c")
+    files = {**sources, EXTENSION_SOURCE: extension_source(module)}
+    name = EXTENSION_SOURCE.removesuffix(".c")
     return {f"{name}{SUFFIX}": extension_module(name, files, [*compiled_files(module)], cflags)}
 
 
 def interface(module: Module) -> dict[str, str]:
     """The Python side of the package, name to text."""
     docstring = _docstring(module)
-    variables = {"module": module, "functions": bound(module), "docstring": docstring}
+    variables = {"module": module, "functions": bind_functions(module), "docstring": docstring}
     return {
         "__init__.py": render("python/package.py.jinja", **variables),
-        "__init__.pyi": stub(module, docstring),
+        "__init__.pyi": stub_source(module, docstring),
         "py.typed": "",
     }
 
 
 def _docstring(module: Module) -> str:
-    robot, source = comment(module.robot.model.name), comment(module.source.file)
+    robot, source = comment_text(module.robot.model.name), comment_text(module.source.file)
     lines = [
         f'"""Compiled dynamics of the robot {robot}, for one state or many.',
         "",
@@ -159,9 +164,9 @@ def _docstring(module: Module) -> str:
         "raise",
         "numpy.linalg.LinAlgError if M is not positive definite or a result is not finite.",
         "",
-        *map(comment, convention_lines(module)),
+        *map(comment_text, convention_lines(module)),
         "",
-        *tables(module, comment),
+        *coordinate_tables(module, comment_text),
         '"""',
     ]
     return "\n".join(line.rstrip() for line in lines)
@@ -250,7 +255,7 @@ def compiled_job(
     wanted = {"quantities": quantities} if quantities else {}
     job, given = Job.of(robot, **wanted, **options), frozenset(options)
     call_choices = replace(job.choices, given=given)  # the options of a robot apply to all calls
-    check_effects(replace(job, choices=call_choices), [COMPILE])
+    check_effects(replace(job, choices=call_choices), [COMPILE_FUNCTION])
     loaded = job.load()
     robot_key = None
     if job.given is None:  # the robot of a file, and the options
@@ -266,21 +271,21 @@ def compiled_job(
         traced = job.module(loaded, in_c=True)
         traced = traced if exact else with_performance_defaults(traced, given)
         try:
-            include()
+            python_headers()
         except CompilerError:
             return _compiled_through_cffi(traced, exact)
         module = _compiled_module(traced, exact, store, environment)
     data = store.data(module)
     for k in keys if data is not None else ():
-        store.answer(k, module.__name__.rpartition(".")[2], data or b"")
+        store.record(k, module.__name__.rpartition(".")[2], data or b"")
     return Compiled.of(module)
 
 
 def _compiled_module(
     module: Module, exact: bool, store: Store, environment: Callable[[], Sequence[Any]]
 ) -> ModuleType:
-    files = {**code_files(module), SOURCE: extension(module)}
-    sources, flags = [*compiled_files(module)], SAME if exact else FAST
+    files = {**code_files(module), EXTENSION_SOURCE: extension_source(module)}
+    sources, flags = [*compiled_files(module)], REPRODUCIBLE if exact else FAST
     key = digest("code", environment(), files, sources, flags)
     stored = store.found(key)
     if stored is not None:
@@ -288,7 +293,7 @@ def _compiled_module(
     name = module_name(module.name, key)
     data = extension_module(name, files, sources, flags)
     new = store.keep(name, data)
-    store.answer(key, name, data)
+    store.record(key, name, data)
     return new
 
 

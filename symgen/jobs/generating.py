@@ -11,7 +11,7 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
-from symgen.languages import DEFAULT, LANGUAGES, C, known_languages, module_files
+from symgen.languages import DEFAULT_LANGUAGES, LANGUAGES, C, known_languages, module_files
 from symgen.languages.c.options import PRODUCTS, COptions
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of
@@ -103,7 +103,7 @@ def generated_files(
     sentence for each function that takes long, before it is traced.
 
     Returns the module, the loaded robot with its notices, and the paths. Raises SymgenError."""
-    default = (C.name,) if job[COptions].scalar in FIXED else DEFAULT
+    default = (C.name,) if job[COptions].scalar in FIXED else DEFAULT_LANGUAGES
     chosen = known_languages(languages or default)
     check_effects(job, chosen)
     progress("reading the robot")

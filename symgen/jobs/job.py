@@ -12,7 +12,7 @@ from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.jobs.options import MODULE_OPTIONS, NameOptions
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions, objective_of
-from symgen.languages.language import check_function, check_module, identifier
+from symgen.languages.language import check_function_name, check_module_name, identifier
 from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.model import RigidBodyModel
 from symgen.options import Choices
@@ -20,9 +20,9 @@ from symgen.reading.assemble import LoadedRobot, load_with
 from symgen.reading.options import RobotOptions
 from symgen.reading.sources import RobotSource, is_path, name_of, snapshot
 from symgen.text import shown
-from symgen.tracing.body_loops import has_loops, in_loops, kind_notes, loop_functions
+from symgen.tracing.body_loops import functions_in_loops, has_loops, kind_notes, loop_functions
 from symgen.tracing.function import Function
-from symgen.tracing.options import EVERY, FunctionOptions
+from symgen.tracing.options import ALL, FunctionOptions
 from symgen.tracing.physical_inertia import ImpossibleInertia
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
@@ -91,14 +91,14 @@ class Job:
         """The functions to generate. Raises OptionError."""
         functions = self[FunctionOptions].wanted()
         for function in functions:
-            check_function(function.name, LANGUAGES.values())
+            check_function_name(function.name, LANGUAGES.values())
         return functions
 
     def functions(self, robot: ParametricModel) -> list[FunctionRequest]:
         """The functions to generate for a robot. Those of ``--quantity all`` that are not supported
         for it are left out. Raises OptionError."""
         wanted, options = self.wanted(), self[FunctionOptions]
-        if EVERY not in options.quantities:
+        if ALL not in options.quantities:
             return wanted
         named = {*options.quantities, *options.controllers}
         loops = self[COptions].body_loops is True
@@ -129,7 +129,7 @@ class Job:
             functions = self._functions(robot, lambda step: progress(f"tracing: {step}"), in_c)
         for language in LANGUAGES.values():
             if language.options is not None:
-                language.refuse(self[language.options], functions)
+                language.check_functions(self[language.options], functions)
         actuators = self[RobotOptions].drive_file
         file, other = PurePath(self.file).name, actuators and PurePath(actuators).name
         source = RobotOrigin(file, loaded.sha256, other, loaded.actuators_sha256)
@@ -141,7 +141,7 @@ class Job:
         """The names of the functions that are loops over the bodies where nothing but C is made of
         the module."""
         when, wanted = self[COptions].body_loops, self.functions(robot)
-        return set() if self._without_loops else in_loops(when, robot, wanted)
+        return set() if self._without_loops else functions_in_loops(when, robot, wanted)
 
     def _functions(
         self, robot: ParametricModel, progress: Callable[[str], None], in_c: bool
@@ -176,7 +176,7 @@ class Job:
         """The module's name. Raises OptionError for one that it or a joint cannot have."""
         prefix = self[NameOptions].prefix
         name = identifier(model.name, LANGUAGES.values()) if prefix is None else prefix
-        check_module(name, LANGUAGES.values())
+        check_module_name(name, LANGUAGES.values())
         long = next((x for x in model.joint_names if len(x.encode()) > MAX_NAME_BYTES), None)
         if long is not None:
             raise OptionError(

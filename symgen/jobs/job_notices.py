@@ -17,7 +17,7 @@ from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.reading.rotations import DEFAULT_SNAP_TOLERANCE, RightAngle
 from symgen.text import quoted, shown
-from symgen.tracing.function import retraced
+from symgen.tracing.function import retrace
 from symgen.tracing.physical_inertia import (
     SAMPLED_STATES,
     impossible_links,
@@ -52,7 +52,7 @@ def notices_after_tracing(job: Job, loaded: LoadedRobot, module: Module) -> tupl
     now = sum(function.counts.total for function in module.functions)
     try:
         rounded = other.robot(other.load()).regroups
-        same = parallel_map(lambda f: retraced(f, rounded).rebalanced(job.aim), module.functions)
+        same = parallel_map(lambda f: retrace(f, rounded).rebalanced(job.aim), module.functions)
         then = sum(function.counts.total for function in same)
     except SymgenError:  # the robot may be singular with rounded angles
         return notices

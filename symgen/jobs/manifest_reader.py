@@ -31,8 +31,8 @@ from symgen.mechanics.model_validation import validate
 from symgen.options import Choices, rows
 from symgen.reading.toml_reader import described_type
 from symgen.text import quoted, reason, shown
-from symgen.tracing.body_loops import in_loops, loop_functions
-from symgen.tracing.request import FunctionRequest, thrusters
+from symgen.tracing.body_loops import functions_in_loops, loop_functions
+from symgen.tracing.request import FunctionRequest, parse_thrusters
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import trace
 
@@ -251,7 +251,7 @@ def _module(listed: Manifest) -> Module:
         tuple(runtime.parameters),
         **{name: getattr(runtime, key) for key, name in RUNTIME_FIELDS.items()},
         root_axes=options["wrench_axes"] == "root",
-        thrusters=thrusters(model, options["thrusters"]),
+        thrusters=parse_thrusters(model, options["thrusters"]),
         fluid=options["fluid"],
         allow_unphysical=options["allow_unphysical"],
         estimated=options["estimate"] is not None,
@@ -261,7 +261,7 @@ def _module(listed: Manifest) -> Module:
         for name, row in listed.functions.items()
         if row.quantities
     }
-    names_of_loops = in_loops(choices[COptions].body_loops, robot, [*requests.values()])
+    names_of_loops = functions_in_loops(choices[COptions].body_loops, robot, [*requests.values()])
     functions = tuple(
         loop_functions(robot, [request])[0]
         if name in names_of_loops

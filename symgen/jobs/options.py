@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from symgen.certified.certificate import CertifyOptions
-from symgen.languages import DEFAULT, LANGUAGES
+from symgen.languages import DEFAULT_LANGUAGES, LANGUAGES
 from symgen.languages.c.options import Release
 from symgen.options import Option, group, option, rows
 from symgen.options.kinds import TEXT, TEXTS
@@ -53,7 +53,8 @@ class WriteOptions:
     languages: tuple[str, ...] = option(
         "--lang",
         "LANG",
-        f"Language to generate: {', '.join(LANGUAGES)}. The default is {' and '.join(DEFAULT)}.",
+        f"Language to generate: {', '.join(LANGUAGES)}. The default is "
+        f"{' and '.join(DEFAULT_LANGUAGES)}.",
         TEXTS.like('["c", "python"]'),
         default=(),
         names=tuple(LANGUAGES),

@@ -20,7 +20,7 @@ from symgen.compiler.objective import HOST, Cost, Objective
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import code_files
-from symgen.languages.c.calls import loop_declaration, loop_name, loops
+from symgen.languages.c.calls import batch_source, loop_declaration, loop_name
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
@@ -128,7 +128,7 @@ def _times(module: Module, candidates: Sequence[Function]) -> list[float]:
     ]
     files: dict[str, str] = {}
     for k, each in enumerate(modules):
-        files |= {**code_files(each), f"batch_{k}.c": loops(each)}
+        files |= {**code_files(each), f"batch_{k}.c": batch_source(each)}
     names = [loop_name(each, f.name) for each, f in zip(modules, candidates, strict=True)]
     described = [descriptions(each) for each in modules]
     declarations = "\n".join(

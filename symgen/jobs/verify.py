@@ -33,7 +33,7 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Joint, RigidBodyModel
 from symgen.mechanics.pose import Pose
 from symgen.native.compiler import workspace
-from symgen.native.isolated import ProcessEnded, isolated
+from symgen.native.isolated import ProcessEnded, run_isolated
 from symgen.numbers.operations import tanh
 from symgen.numbers.types import Numbers
 from symgen.options import rows
@@ -43,7 +43,7 @@ from symgen.reading.xml_reader import parse_xml
 from symgen.reading.xml_text import file_bytes
 from symgen.text import quoted, shown
 from symgen.tracing.request import FunctionRequest
-from symgen.tracing.singular import MASSLESS, moves_inertia
+from symgen.tracing.singular import MASSLESS_SENTENCE, moves_inertia
 from symgen.tracing.trace import trace
 
 
@@ -72,7 +72,7 @@ def verify(
     progress("files")
     contents = contained(folder, hashes)
     if not module.robot.blocks and not moves_inertia(module.robot.model):
-        yield Check("the robot has mass", True, f"{MASSLESS}: all forces are 0")
+        yield Check("the robot has mass", True, f"{MASSLESS_SENTENCE}: all forces are 0")
     changed = [name for name, digest in hashes.items() if digest_of(contents.get(name)) != digest]
     consequence = "" if run_changed else "; nothing was run (use --run-changed to run it anyway)"
     detail = (
@@ -103,7 +103,7 @@ def _language_checks(
     while remaining:
         step = "loads"
         try:
-            for message in isolated(
+            for message in run_isolated(
                 partial(_run_language_checks, target, tuple(remaining)), scratch
             ):
                 if isinstance(message, Check):

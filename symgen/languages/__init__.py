@@ -10,7 +10,7 @@ from typing import Final
 
 from symgen.errors import OptionError
 from symgen.languages.c.options import COptions
-from symgen.languages.language import Language, plugins, registry
+from symgen.languages.language import Language, by_name, plugins
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.text import hint, shown
@@ -115,10 +115,10 @@ C: Final = Language(
     summary="C99 without heap or globals, with a self-test; also compiles as C++",
     main="{name}.h",
     keywords=C_KEYWORDS,
-    standard=C_HEADERS | CMAKE_TARGETS | WINDOWS_DEVICES,
-    taken=C_TAKEN,
+    reserved_module_names=C_HEADERS | CMAKE_TARGETS | WINDOWS_DEVICES,
+    reserved_function_names=C_TAKEN,
     options=COptions,
-    refuse=COptions.check_functions,
+    check_functions=COptions.check_functions,
     backend="symgen.languages.c.backend",
     checker="symgen.languages.c.checks",
     reporter="symgen.languages.c.report",
@@ -130,8 +130,8 @@ PYTHON: Final = Language(
     summary="NumPy, one file, for one state or many at once",
     main="{name}.py",
     keywords=PYTHON_KEYWORDS,
-    standard=frozenset(sys.stdlib_module_names) | {"numpy"},
-    taken=PYTHON_BUILTINS | FUNCTIONS | {"np", "math", "gamma_index"},
+    reserved_module_names=frozenset(sys.stdlib_module_names) | {"numpy"},
+    reserved_function_names=PYTHON_BUILTINS | FUNCTIONS | {"np", "math", "gamma_index"},
 )
 
 CPP: Final = Language(
@@ -140,7 +140,7 @@ CPP: Final = Language(
     summary="C++17 header: templates over float, double or autodiff types; arrays and Eigen",
     main="{name}_robot.hpp",
     keywords=C_KEYWORDS,
-    taken=_words("column_major detail joint_names nq nv parameters std type"),
+    reserved_function_names=_words("column_major detail joint_names nq nv parameters std type"),
 )
 
 RUST: Final = Language(
@@ -149,8 +149,8 @@ RUST: Final = Language(
     summary="a no_std crate without unsafe code, generic over f32 and f64",
     main="{name}_rust/Cargo.toml",
     keywords=RUST_KEYWORDS,
-    standard=RUST_CRATES_AND_ATTRIBUTES,
-    taken=FUNCTIONS | {"finite", "real"},
+    reserved_module_names=RUST_CRATES_AND_ATTRIBUTES,
+    reserved_function_names=FUNCTIONS | {"finite", "real"},
 )
 
 JAVASCRIPT: Final = Language(
@@ -159,7 +159,7 @@ JAVASCRIPT: Final = Language(
     summary="ES module on Float64Array, for Node.js and browsers",
     main="{name}.mjs",
     keywords=JAVASCRIPT_KEYWORDS,
-    taken=_words("sized room regular finite nq nv then"),
+    reserved_function_names=_words("sized room regular finite nq nv then"),
 )
 
 CUDA: Final = Language(
@@ -167,7 +167,7 @@ CUDA: Final = Language(
     summary="kernels for many states on a GPU, one thread per state; also compile for the CPU",
     main="{name}_cuda/{name}_cuda.h",
     keywords=C_KEYWORDS,
-    taken=CUDA_TAKEN,
+    reserved_function_names=CUDA_TAKEN,
 )
 
 MATLAB: Final = Language(
@@ -176,7 +176,7 @@ MATLAB: Final = Language(
     summary="MATLAB and Octave functions, a MEX gateway to the C and a Simulink S-function",
     main="{name}_matlab/{name}_build.m",
     keywords=MATLAB_KEYWORDS,
-    taken=_words("joint_names parameters selftest"),
+    reserved_function_names=_words("joint_names parameters selftest"),
 )
 
 CASADI: Final = Language(
@@ -184,8 +184,10 @@ CASADI: Final = Language(
     summary="graphs of SX, and C with Jacobians for casadi.external and acados",
     main="{name}_casadi/__init__.py",
     keywords=C_KEYWORDS | PYTHON_KEYWORDS,
-    standard=frozenset({"casadi"}),
-    taken=C_TAKEN | PYTHON_BUILTINS | _words("ca external graph library gamma_index"),
+    reserved_module_names=frozenset({"casadi"}),
+    reserved_function_names=C_TAKEN
+    | PYTHON_BUILTINS
+    | _words("ca external graph library gamma_index"),
 )
 
 JAX: Final = Language(
@@ -193,8 +195,10 @@ JAX: Final = Language(
     summary="pure functions for jit, vmap and grad; on CPUs also through compiled C",
     main="{name}_jax/__init__.py",
     keywords=C_KEYWORDS | PYTHON_KEYWORDS,
-    standard=frozenset({"jax"}),
-    taken=C_TAKEN | PYTHON_BUILTINS | _words("jnp math pure library gamma_index jax ctypes"),
+    reserved_module_names=frozenset({"jax"}),
+    reserved_function_names=C_TAKEN
+    | PYTHON_BUILTINS
+    | _words("jnp math pure library gamma_index jax ctypes"),
 )
 
 TORCH: Final = Language(
@@ -202,15 +206,15 @@ TORCH: Final = Language(
     summary="operators with gradients for autograd, vmap and torch.compile, on CPUs and GPUs",
     main="{name}_torch/__init__.py",
     keywords=C_KEYWORDS | PYTHON_KEYWORDS,
-    standard=frozenset({"torch"}),
-    taken=C_TAKEN
+    reserved_module_names=frozenset({"torch"}),
+    reserved_function_names=C_TAKEN
     | CUDA_TAKEN
     | PYTHON_BUILTINS
     | _words("ctypes inspect math library build cuda gamma_index torch")
     | _words("enumerate frozenset getattr iter staticmethod"),
 )
 
-LANGUAGES: Final[dict[str, Language]] = registry(
+LANGUAGES: Final[dict[str, Language]] = by_name(
     (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB, CASADI, JAX, TORCH, *plugins())
 )
 """All languages by name, those of other distributions last."""
@@ -218,17 +222,17 @@ LANGUAGES: Final[dict[str, Language]] = registry(
 ALIASES: Final = {alias: row.name for row in LANGUAGES.values() for alias in row.aliases}
 """The names of languages by alias."""
 
-DEFAULT: Final = ("c", "python")
+DEFAULT_LANGUAGES: Final = ("c", "python")
 """The languages that are generated by default."""
 
 
 def known_languages(names: Sequence[str]) -> list[str]:
     """The names of languages for names or aliases in any capitals, each once. Raises OptionError
     for an unknown one."""
-    return list(dict.fromkeys(map(_name, names)))
+    return list(dict.fromkeys(map(_language_name, names)))
 
 
-def _name(text: str) -> str:
+def _language_name(text: str) -> str:
     name = ALIASES.get(text.lower(), text.lower())
     if name not in LANGUAGES:
         raise OptionError(
@@ -239,7 +243,7 @@ def _name(text: str) -> str:
 
 def module_files(
     module: Module,
-    languages: Sequence[str] = DEFAULT,
+    languages: Sequence[str] = DEFAULT_LANGUAGES,
     progress: Callable[[str], None] = lambda step: None,
 ) -> dict[str, str]:
     """The files of a module in some languages and their reports, name to text. `progress` is called

@@ -20,7 +20,7 @@ from symgen.numbers.types import Numbers
 from symgen.proof.bounds import ROUNDOFF, representation_error
 from symgen.tracing.function import Function
 
-MOST_ENTRIES: Final = 32
+MAX_LISTED_ENTRIES: Final = 32
 """Entries of a vector that are stated one by one; of larger arrays the largest bounds are."""
 
 
@@ -30,7 +30,7 @@ UNBOUNDED: Final = (
 )
 """What the header says of forward dynamics."""
 
-BOXES_SHARE: Final = 4
+FIXED_POINT_BOX_DIVISOR: Final = 4
 """Functions in fixed point have one grid of boxes for all of their results, with fewer boxes."""
 
 
@@ -40,7 +40,7 @@ def certificates(module: Module) -> Mapping[str, Certificate]:
     options = module[CertifyOptions]
     options.check_requested(module.arithmetic[0])
     if module.arithmetic[0] in FIXED:
-        return _of_fixed_point(module)
+        return _fixed_point_certificates(module)
     if not options.certify:
         return {}
     model = module.robot.model
@@ -53,11 +53,11 @@ def fixed_point(module: Module) -> Mapping[str, FixedFunction]:
     options, model = module[CertifyOptions], module.robot.model
     limits = validated_limits(model, options.certify_limits)
     kind = FixedType.of(module.arithmetic[0], module.options["target"])
-    boxes = max(options.certify_boxes // BOXES_SHARE, 1)
+    boxes = max(options.certify_boxes // FIXED_POINT_BOX_DIVISOR, 1)
     return fixed_functions(model, module.functions, limits, kind, boxes)
 
 
-def _of_fixed_point(module: Module) -> dict[str, Certificate]:
+def _fixed_point_certificates(module: Module) -> dict[str, Certificate]:
     """The bounds of functions in fixed point."""
     arithmetic = Arithmetic(*module.arithmetic)
     return {
@@ -66,7 +66,7 @@ def _of_fixed_point(module: Module) -> dict[str, Certificate]:
     }
 
 
-def certified_texts(module: Module, d: FunctionDescription) -> list[str]:
+def certified_lines(module: Module, d: FunctionDescription) -> list[str]:
     """The bounds of a function, a line each; none without a certificate."""
     found = certificates(module)
     certificate = found.get(d.name)
@@ -74,12 +74,14 @@ def certified_texts(module: Module, d: FunctionDescription) -> list[str]:
         return [*UNBOUNDED] if found else []
     units = {a.name: "" if "|" in a.unit or "," in a.unit else f" {a.unit}" for a in d.outs}
     kind = module.arithmetic[0]
-    texts = [text for out in certificate.outputs for text in _lines(out, units[out.name], kind)]
+    texts = [
+        text for out in certificate.outputs for text in _bound_lines(out, units[out.name], kind)
+    ]
     largest = rounded_up(certificate.largest, 3)
     return [*texts, f"no intermediate result is larger than {largest}"]
 
 
-def tolerances(module: Module, function: Function) -> dict[str, Numbers]:
+def certified_tolerances(module: Module, function: Function) -> dict[str, Numbers]:
     """The largest difference of each result in the test states from its reference by the
     certificate, states x entries: the certified error and what rounding the inputs changes. It is
     infinite in states beyond the limits; there are none without a certificate."""
@@ -87,30 +89,30 @@ def tolerances(module: Module, function: Function) -> dict[str, Numbers]:
     if certificate is None or isinstance(program, LoopProgram) or "par" in function.inputs:
         return {}
     scalar = certificate.arithmetic.scalar
-    given = {
+    inputs = {
         name: np.array([s.inputs[name] for s in module.test_states], TYPES[scalar]).T.astype(float)
         for name, _ in program.inputs
     }
     inside = np.ones(len(module.test_states), bool)
     for name, rows in certificate.domain.ranges.items():
         lower, upper = np.array(rows).T[:, :, None]
-        inside &= ((given[name] >= lower) & (given[name] <= upper)).all(axis=0)
-    run = evaluate_batch(program, given, "double")
+        inside &= ((inputs[name] >= lower) & (inputs[name] <= upper)).all(axis=0)
+    run = evaluate_batch(program, inputs, "double")
     found = {}
     for out, traced in zip(certificate.outputs, program.outputs, strict=True):
-        wanted = np.array([s.expected[out.name] for s in module.test_states], float).T
-        wanted = wanted.reshape(len(traced.refs), -1)
+        expected = np.array([s.expected[out.name] for s in module.test_states], float).T
+        expected = expected.reshape(len(traced.refs), -1)
         live = [ref is not None for ref in traced.refs]
-        off = representation_error(wanted, scalar) + np.spacing(np.abs(wanted))
-        off[live] += np.abs(run[out.name] - wanted[live])
+        deviation = representation_error(expected, scalar) + np.spacing(np.abs(expected))
+        deviation[live] += np.abs(run[out.name] - expected[live])
         doubled = 1.0 + ROUNDOFF["double"] / ROUNDOFF[scalar]  # the run is in double itself
         error = doubled * np.array(out.error)[:, None]
-        found[out.name] = np.where(inside, error + off, np.inf).T
+        found[out.name] = np.where(inside, error + deviation, np.inf).T
     return found
 
 
-def _lines(out: CertifiedOutput, unit: str, scalar: str) -> list[str]:
-    if len(out.shape) == 1 and len(out.error) <= MOST_ENTRIES:
+def _bound_lines(out: CertifiedOutput, unit: str, scalar: str) -> list[str]:
+    if len(out.shape) == 1 and len(out.error) <= MAX_LISTED_ENTRIES:
         rows = [
             (f"{out.name}[{k}]", size, error)
             for k, (size, error) in enumerate(zip(out.magnitude, out.error, strict=True))

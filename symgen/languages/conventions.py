@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.languages import joint_documentation as words
+from symgen.languages import joint_documentation as documentation
 from symgen.languages.module import Module
 from symgen.mechanics.base_parameters import base_names, link_of_parameter
 from symgen.mechanics.independence import independent_parameters
@@ -15,7 +15,7 @@ from symgen.mechanics.joint_forces import FRICTION_WIDTH, LAWS
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.tracing.options import COMPENSATING
 
-WIDTH: Final = 108
+MAX_LINE_LENGTH: Final = 108
 """Maximum number of characters of a line of the conventions in generated files."""
 
 
@@ -31,7 +31,7 @@ BASE_PARAMETERS: Final = (
 
 
 @dataclass(frozen=True)
-class Entries:
+class IndexConvention:
     """How a language indexes arrays."""
 
     matrices: str
@@ -46,24 +46,24 @@ class Entries:
         return self.entry.format(array=array, index=number + self.first)
 
 
-ROWS: Final = Entries("Matrices are stored in row-major order.")
+ROW_MAJOR: Final = IndexConvention("Matrices are stored in row-major order.")
 """Flat arrays whose first index is 0, as in most languages."""
 
 
-def convention_lines(module: Module, entries: Entries = ROWS, *more: str) -> list[str]:
+def convention_lines(module: Module, entries: IndexConvention = ROW_MAJOR, *more: str) -> list[str]:
     """The conventions of a module, and the sentences in `more`, as a list with a bullet for each
-    sentence, wrapped to lines of at most `WIDTH` characters."""
+    sentence, wrapped to lines of at most `MAX_LINE_LENGTH` characters."""
     return bullets([*conventions(module, entries), *more])
 
 
 def bullets(sentences: Iterable[str]) -> list[str]:
-    """Sentences as a bulleted list, wrapped to lines of at most `WIDTH` characters."""
+    """Sentences as a bulleted list, wrapped to lines of at most `MAX_LINE_LENGTH` characters."""
     return [
         line
         for text in sentences
         for line in textwrap.wrap(
             text,
-            WIDTH,
+            MAX_LINE_LENGTH,
             initial_indent="- ",
             subsequent_indent="  ",
             break_long_words=False,
@@ -72,35 +72,38 @@ def bullets(sentences: Iterable[str]) -> list[str]:
     ]
 
 
-def listed(texts: Iterable[str]) -> list[str]:
-    """Texts as a list with commas, wrapped between them to lines of at most `WIDTH` characters."""
+def wrapped_list(texts: Iterable[str]) -> list[str]:
+    """Texts as a list with commas, wrapped between them to lines of at most `MAX_LINE_LENGTH`
+    characters."""
     unbroken = ", ".join(text.replace(" ", NO_BREAK) for text in texts)
-    lines = textwrap.wrap(unbroken, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        unbroken, MAX_LINE_LENGTH - 4, break_long_words=False, break_on_hyphens=False
+    )
     return [line.replace(NO_BREAK, " ") for line in lines]
 
 
-def conventions(module: Module, entries: Entries = ROWS) -> list[str]:
+def conventions(module: Module, entries: IndexConvention = ROW_MAJOR) -> list[str]:
     """The conventions of a module, one sentence or one paragraph an item."""
     model = module.robot.model
     return [
-        *meaning(module, entries),
-        gravity(module),
+        *basic_conventions(module, entries),
+        gravity_sentence(module),
         *_parameters(module),
         *_wrenches(module),
         *_thrusters(module),
         *_friction(module),
         *_springs(module),
         *_base_parameters(module),
-        *words.joints(model),
+        *documentation.joint_sentences(model),
     ]
 
 
-def meaning(module: Module, entries: Entries = ROWS) -> list[str]:
+def basic_conventions(module: Module, entries: IndexConvention = ROW_MAJOR) -> list[str]:
     """The conventions that every user of a function needs: the meaning of coordinates, forces and
     matrices."""
     return [
-        words.order(module.robot.model),
-        *_law(module),
+        documentation.order_sentence(module.robot.model),
+        *_equation_of_motion(module),
         "All quantities are in SI units (m, kg, s, rad). The force of a revolute joint is a torque "
         "in N m, the force of a prismatic joint is in N.",
         entries.matrices,
@@ -130,19 +133,21 @@ def _friction(module: Module) -> list[str]:
     if not module.robot.friction:
         return []
     kinds = ", ".join(module.robot.friction)
-    rubbing = [body.velocity for body in module.robot.model.bodies if body.has_friction]
+    joints_with_friction = [
+        body.velocity for body in module.robot.model.bodies if body.has_friction
+    ]
     which = (
         "of every joint"
-        if rubbing == list(module.robot.model.joint_names)
-        else f"of {', '.join(rubbing)}"
+        if joints_with_friction == list(module.robot.model.joint_names)
+        else f"of {', '.join(joints_with_friction)}"
     )
     origin = (
         f"the input `friction` ({kinds} {which})"
         if module.robot.runtime_friction
-        else _files(module)
+        else _coefficient_files(module)
     )
     return [
-        f"Joint friction ({kinds}) is included in {_containing(module, 'friction')}"
+        f"Joint friction ({kinds}) is included in {_quantities_with(module, 'friction')}"
         f"{_friction_columns(module)}: {_friction_law(module)}.",
         *_shape_parameters(module),
         f"The friction coefficients come from {origin}.",
@@ -150,7 +155,7 @@ def _friction(module: Module) -> list[str]:
     ]
 
 
-COMPENSATED: Final = {
+COMPENSATION_SENTENCES: Final = {
     "reference": "compensate friction at the reference velocity (zero if they have none)",
     "measured": "compensate friction at the measured velocity",
     "none": "do not compensate friction",
@@ -164,8 +169,8 @@ def _compensation(module: Module) -> list[str]:
     if not names & COMPENSATING:
         return []
     return [
-        f"Controllers {COMPENSATED[module.robot.friction_compensation]}; observers and estimators "
-        "use the measured velocity."
+        f"Controllers {COMPENSATION_SENTENCES[module.robot.friction_compensation]}; observers and "
+        "estimators use the measured velocity."
     ]
 
 
@@ -174,16 +179,16 @@ def _springs(module: Module) -> list[str]:
     if not robot.springs:
         return []
     springs = [body for body in robot.model.bodies if body.has_spring]
-    stiff = [body.velocity for body in springs if body.constant("stiffness")]
+    sprung_joints = [body.velocity for body in springs if body.constant("stiffness")]
     names = ", ".join(body.velocity for body in springs)
     origin = (
         f"the input `springs` (stiffness and reference of {names})"
         if robot.runtime_springs
-        else f"{_files(module)} ({', '.join(stiff) or 'no joint has a spring'})"
+        else f"{_coefficient_files(module)} ({', '.join(sprung_joints) or 'no joint has a spring'})"
     )
     columns = _friction_columns(module, "y_v")
     sentences = [
-        f"Joint springs are included in {_containing(module, 'springs')}{columns}: "
+        f"Joint springs are included in {_quantities_with(module, 'springs')}{columns}: "
         "tau = ... + stiffness (q - reference), V = ... + stiffness (q - reference)^2 / 2.",
         f"The spring coefficients come from {origin}.",
     ]
@@ -196,7 +201,7 @@ def _springs(module: Module) -> list[str]:
     return sentences
 
 
-def _containing(module: Module, kind: str) -> str:
+def _quantities_with(module: Module, kind: str) -> str:
     """The quantities of the module that contain ``friction``, ``springs`` or ``wrench``."""
     quantities = [q for f in module.functions for q in f.quantities]
     names = [
@@ -217,7 +222,7 @@ def _friction_columns(module: Module, *sizes: str) -> str:
     return f" (with separate columns in {', '.join(names)})" if names else ""
 
 
-def _files(module: Module) -> str:
+def _coefficient_files(module: Module) -> str:
     """The files that the coefficients are read from."""
     return (
         "the robot's file and the actuator file" if module.source.actuators else "the robot's file"
@@ -271,8 +276,8 @@ def _wrenches(module: Module) -> list[str]:
         f"External wrenches act on {links}. Each has six components, the force (x, y, z) and the "
         f"moment (x, y, z) about the origin of the link, in the axes of {axes}. A component is "
         "positive where the environment pushes the robot in the positive direction.",
-        f"External wrenches are included in {_containing(module, 'wrench')}. Derivatives and rates "
-        "treat the six components as constants.",
+        f"External wrenches are included in {_quantities_with(module, 'wrench')}. Derivatives and "
+        "rates treat the six components as constants.",
     ]
 
 
@@ -284,19 +289,19 @@ def _thrusters(module: Module) -> list[str]:
     ]
     return [
         f"{'; '.join(rows)}. Axes are those of the link, through its origin; a moment is about the "
-        f"same axis. Thrusts are included in {_containing(module, 'wrench')}."
+        f"same axis. Thrusts are included in {_quantities_with(module, 'wrench')}."
     ][: len(rows)]
 
 
-def _law(module: Module) -> list[str]:
+def _equation_of_motion(module: Module) -> list[str]:
     missing = {
         "friction": not module.robot.friction,
-        "springs": not module.robot.springs and words.has_springs(module.robot.model),
-        "rotor inertia": not words.has_rotors(module.robot.model),
+        "springs": not module.robot.springs and documentation.has_springs(module.robot.model),
+        "rotor inertia": not documentation.has_rotors(module.robot.model),
     }
     *others, last = [name for name, is_missing in missing.items() if is_missing] or [""]
     excluded = f"{', '.join(others)} and {last}" if others else last
-    terms = "".join(f" {term}" for term in words.passive_terms(module.robot))
+    terms = "".join(f" {term}" for term in documentation.passive_terms(module.robot))
     law = f"The equation of motion is tau = M(q) qdd + C(q, qd) qd + g(q){terms}"
     return [
         f"{law}, without {excluded}." if excluded else f"{law}.",
@@ -304,9 +309,9 @@ def _law(module: Module) -> list[str]:
     ]
 
 
-def gravity(module: Module) -> str:
+def gravity_sentence(module: Module) -> str:
     """A sentence that gives the gravitational acceleration."""
-    frame = words.frame(module.robot.model)
+    frame = documentation.fixed_frame(module.robot.model)
     if module.robot.runtime_gravity:
         return (
             f"The gravitational acceleration is the input g (m/s^2, in the axes of the {frame}). "

@@ -18,9 +18,9 @@ from symgen.algorithms.titles import title
 from symgen.compiler.passes import counts, live_nodes, pivots, used_ops
 from symgen.compiler.program import LoopProgram, Program, Ref
 from symgen.compiler.transforms import vector_jacobian_program
-from symgen.languages import joint_documentation as words
-from symgen.languages.accuracy import Steps
-from symgen.languages.local_names import constants
+from symgen.languages import joint_documentation as documentation
+from symgen.languages.accuracy import QuantizedErrors
+from symgen.languages.local_names import named_constants
 from symgen.languages.module import Floats, Module
 from symgen.numbers.operations import COUNTED, OPS
 from symgen.tracing.function import Function
@@ -64,8 +64,7 @@ class FunctionDescription:
     sources: tuple[str, ...]
     program: Program
     pivots: tuple[Ref, ...] = ()
-    """What must be positive and finite for the results to be of any use, where a mass matrix is
-    inverted."""
+    """The values that must be positive and finite, if a mass matrix is inverted."""
     constants: tuple[str, ...] = ()
     """The numbers in the code that have a name, as in ``0.425 = -d_3``."""
 
@@ -97,7 +96,7 @@ class FunctionDescription:
         return [a.name for a in self.ins if a.name not in read]
 
 
-def arguments_in_words(quantity: Quantity) -> str:
+def argument_text(quantity: Quantity) -> str:
     """``q, qd -> tau[n]``: the arguments of a quantity whatever the robot."""
     outs = ", ".join(f"{a.name}[{', '.join(map(str, a.shape))}]" for a in quantity.outputs)
     return f"{', '.join(quantity.inputs)} -> {outs}"
@@ -106,9 +105,9 @@ def arguments_in_words(quantity: Quantity) -> str:
 @lru_cache(maxsize=4)
 def descriptions(module: Module) -> tuple[FunctionDescription, ...]:
     """The functions of a module in order; the regrouping of runtime parameters comes first."""
-    described = [_described(module, function) for function in module.functions]
+    described = [_describe(module, function) for function in module.functions]
     if module.regroup is not None:
-        described.insert(0, _regrouping(module, module.regroup))
+        described.insert(0, _describe_regrouping(module, module.regroup))
     last = described
     for _ in range(module.vector_jacobians):
         last = [vector_jacobian(d, "bar_") for d in last]
@@ -138,29 +137,31 @@ def vector_jacobian(d: FunctionDescription, prefix: str) -> FunctionDescription:
         name=d.name + VECTOR_JACOBIAN,
         formulas=(f"product of row vectors with the Jacobians of {d.name}",),
         arguments=(*d.ins, *changed),
-        operations=operations(program),
+        operations=operation_text(program),
         program=program,
         pivots=pivots(program) if d.pivots else (),
         constants=(),
     )
 
 
-def packed(described: Iterable[FunctionDescription]) -> list[Argument]:
+def packed_arrays(described: Iterable[FunctionDescription]) -> list[Argument]:
     """The arrays of some functions that have a layout, each once."""
     return list({a.name: a for d in described for a in d.arguments if a.layout}.values())
 
 
-def _described(module: Module, function: Function) -> FunctionDescription:
-    inputs = _with_units(function, module.inputs(function))
+def _describe(module: Module, function: Function) -> FunctionDescription:
+    inputs = _inputs_with_units(function, module.inputs(function))
     arguments = _arguments(module, "in", inputs) + _arguments(
         module, "out", module.outputs(function)
     )
     formulas = tuple(
-        words.meaning(module.robot.model, _formula(q) + _passive_terms(module.robot, q))
+        documentation.robot_meaning(
+            module.robot.model, _formula(q) + _passive_terms(module.robot, q)
+        )
         for q in function.quantities
     )
     sources = tuple(dict.fromkeys(formulation.source for _, formulation in function.parts))
-    count = operations(function.program)
+    count = operation_text(function.program)
     inverts = any(q.needs_inverse for q in function.quantities)
     formulations = " + ".join(map(title, dict.fromkeys(f.name for _, f in function.parts)))
     if isinstance(function.program, LoopProgram):
@@ -175,19 +176,19 @@ def _described(module: Module, function: Function) -> FunctionDescription:
         sources,
         function.program,
         _pivots(function, inverts),
-        tuple(constants(function)),
+        tuple(named_constants(function)),
     )
 
 
 def _pivots(function: Function, inverts: bool) -> tuple[Ref, ...]:
-    """What must be positive for the results to be of use. Loops over bodies count what is not."""
+    """The values that must be positive. Loops over bodies count those that are not."""
     program = function.program
     if isinstance(program, LoopProgram):
         return tuple(ref for out in program.outputs for ref in out.refs[:1] if ref and inverts)
     return pivots(program, divisions=inverts)
 
 
-def _with_units(function: Function, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+def _inputs_with_units(function: Function, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
     """The inputs of a function; gains have the unit that the controller gives them."""
     if len(function.quantities) > 1:
         return inputs
@@ -196,7 +197,7 @@ def _with_units(function: Function, inputs: tuple[Array, ...]) -> tuple[Array, .
 
 
 def _formula(q: Quantity) -> str:
-    """The formula, with the name of the array that gets it where that is one and not said."""
+    """The formula as an equation: with the name of its output on the left if it has one output."""
     return (
         q.formula
         if " = " in q.formula or len(q.outputs) > 1
@@ -205,8 +206,9 @@ def _formula(q: Quantity) -> str:
 
 
 def _passive_terms(robot: ParametricModel, q: Quantity) -> str:
-    """The terms in a formula that ends with g(q), else their names behind it."""
-    terms = words.passive_terms(robot, q)
+    """The passive terms, appended to a formula that ends with g(q); otherwise their names after
+    it."""
+    terms = documentation.passive_terms(robot, q)
     if not terms or q.formula.endswith("+ g(q)"):
         return "".join(f" {term}" for term in terms)
     names = [re.sub(r"^[+-] |\(.*\)", "", term) for term in terms]
@@ -220,8 +222,8 @@ def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tup
             direction,
             a.name,
             a.sizes(sizes),
-            words.meaning(model, a.meaning),
-            words.unit(model, a.unit, a.name),
+            documentation.robot_meaning(model, a.meaning),
+            documentation.robot_unit(model, a.unit, a.name),
             a.layout,
             a.shape == (1,),
         )
@@ -229,42 +231,38 @@ def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tup
     )
 
 
-def _regrouping(module: Module, regroup: RegroupedModel) -> FunctionDescription:
-    ten = Array(
-        "pi",
-        "inertial parameters, ten per link",
-        "kg, kg m, kg m^2",
-        (10 * len(module.robot.blocks),),
-    )
-    arguments = _arguments(module, "in", (ten,)) + _arguments(module, "out", (INPUTS["par"],))
+def _describe_regrouping(module: Module, regroup: RegroupedModel) -> FunctionDescription:
+    size = 10 * len(module.robot.blocks)
+    pi = Array("pi", "inertial parameters, ten per link", "kg, kg m, kg m^2", (size,))
+    arguments = _arguments(module, "in", (pi,)) + _arguments(module, "out", (INPUTS["par"],))
     source = "Gautier & Khalil, IEEE T-RA 1990, for any tree"
     formula = "par = regrouped parameters, to be computed once when pi changes"
-    count = operations(regroup.program)
+    count = operation_text(regroup.program)
     return FunctionDescription(
         "regroup", (formula,), arguments, count, regroup.regrouping, (source,), regroup.program
     )
 
 
-ALWAYS: Final = frozenset({"add", "sub", "mul", "div", "sin", "cos"})
-"""The operations that the column of a count is called by, used or not."""
+ALWAYS_NAMED: Final = frozenset({"add", "sub", "mul", "div", "sin", "cos"})
+"""The operations that are named in the columns of a count even if they do not occur."""
 
 
-def operations(program: Program) -> str:
+def operation_text(program: Program) -> str:
     """The operation count of a program in words."""
-    count, named = counts(program), used_ops(program) | ALWAYS
-    columns = [(getattr(count, column), _column(column, named)) for column in COUNTED]
+    count, named = counts(program), used_ops(program) | ALWAYS_NAMED
+    columns = [(getattr(count, column), _operation_names(column, named)) for column in COUNTED]
     parts = ", ".join(f"{n} {unit}" for n, unit in columns if n)
     return f"{count.total} ({parts})" if parts else "none"
 
 
-def _column(column: str, named: AbstractSet[str]) -> str:
+def _operation_names(column: str, named: AbstractSet[str]) -> str:
     """The operations in `named` that count there: ``sin, cos or tanh``."""
     rows = [op for op in OPS.values() if op.counts_as == column and op.name in named]
     *others, last = (op.symbol or op.name for op in rows)
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def tables(module: Module, comment: Callable[[str], str], first: int = 0) -> list[str]:
+def coordinate_tables(module: Module, comment: Callable[[str], str], first: int = 0) -> list[str]:
     """Lines of a table of the coordinates, numbered from `first`; of positions and velocities where
     these are not their rates."""
     coordinates, rates = (
@@ -274,24 +272,24 @@ def tables(module: Module, comment: Callable[[str], str], first: int = 0) -> lis
         ]
         for rows in (module.joint_rows(), module.velocity_rows())
     )
-    table = [_head("velocity" if rates else "joint"), *coordinates, *rates]
+    table = [_table_head("velocity" if rates else "joint"), *coordinates, *rates]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     if not rates:
-        return [*_laid([_head("joint"), *coordinates], widths)]
+        return [*_aligned_rows([_table_head("joint"), *coordinates], widths)]
     return [
-        *_laid([_head("position"), *coordinates], widths),
+        *_aligned_rows([_table_head("position"), *coordinates], widths),
         "",
-        *_laid([_head("velocity"), *rates], widths),
+        *_aligned_rows([_table_head("velocity"), *rates], widths),
     ]
 
 
-def _head(first: str) -> list[str]:
-    """The titles; that of types is as wide as most of them, so that tables of robots with and
-    without slides line up."""
+def _table_head(first: str) -> list[str]:
+    """The titles. The column of types has a minimum width, so that tables of robots with and
+    without prismatic joints line up."""
     return ["index", first, "moves link", "type".ljust(len("prismatic")), "unit"]
 
 
-def _laid(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
+def _aligned_rows(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
     for row in rows:
         yield "  ".join(
             f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)
@@ -299,33 +297,37 @@ def _laid(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]
 
 
 @dataclass(frozen=True)
-class Example:
-    """A function at the test states of its module, row by row a state."""
+class ReferenceExample:
+    """A function at the test states of its module; each row is a state."""
 
     name: str
     pivots: bool
-    """Whether it can fail, by a mass matrix that is not positive definite."""
+    """Whether it can fail because a mass matrix is not positive definite."""
     pi: Sequence[Floats]
-    """The inertial parameters, where they come at run time."""
+    """The inertial parameters, if they are inputs."""
     ins: Sequence[tuple[Argument, Sequence[Floats | None]]]
-    """Each input with its values; None where it is made of `pi`."""
+    """Each input with its values; None if it is computed from `pi`."""
     outs: Sequence[tuple[Argument, Sequence[Floats], float]]
-    """Each output with what it must be, and the largest error that is allowed of an entry."""
+    """Each output with its reference values and the largest allowed error of an entry."""
 
 
-def examples(module: Module, described: Sequence[FunctionDescription]) -> list[Example]:
+def reference_examples(
+    module: Module, described: Sequence[FunctionDescription]
+) -> list[ReferenceExample]:
     """Examples for each function that has reference values, in order."""
     accuracy = module.accuracy_in_double
     allowed = {f.name: module.allowed(f, accuracy) for f in module.functions}
-    return [_example(module, d, allowed[d.name]) for d in described if d.name in allowed]
+    return [_reference_example(module, d, allowed[d.name]) for d in described if d.name in allowed]
 
 
-def _example(module: Module, d: FunctionDescription, allowed: Mapping[str, Steps]) -> Example:
+def _reference_example(
+    module: Module, d: FunctionDescription, allowed: Mapping[str, QuantizedErrors]
+) -> ReferenceExample:
     states = module.test_states
-    return Example(
+    return ReferenceExample(
         d.name,
         bool(d.pivots),
-        [tuple(x for ten in state.tens.values() for x in ten) for state in states],
+        [tuple(x for ten in state.link_parameters.values() for x in ten) for state in states],
         [(a, [s.inputs.get(a.name) for s in states]) for a in d.ins],
         [(a, [s.expected[a.name] for s in states], allowed[a.name].top) for a in d.outs],
     )
@@ -356,9 +358,9 @@ HESSIANS: Final = {
 of λᵀ y, and the names of its outputs, from the names of two inputs; those without one vanish."""
 
 
-def smooth(module: Module, name: str) -> bool:
-    """Whether a derivative in an input is one by its entries: not in positions with a quaternion,
-    where our derivatives are along velocities."""
+def is_entrywise_derivative(module: Module, name: str) -> bool:
+    """Whether derivatives with respect to an input are those by its entries. With a quaternion,
+    derivatives with respect to positions are along velocities."""
     return name != "q" or module.dimensions["nq"] == module.dof
 
 
@@ -371,10 +373,14 @@ def derivative_output(
 ) -> tuple[FunctionDescription, str] | None:
     """The function of the module, with its output, that is the derivative of an output of `d` in an
     input: the cheapest, None where there is none."""
-    wanted = DERIVATIVES.get((output, name), "")
+    derivative = DERIVATIVES.get((output, name), "")
     arguments = {a.name for a in d.ins}
-    found = shortest_with_output(described, wanted, arguments) if smooth(module, name) else None
-    return None if found is None else (found, wanted)
+    found = (
+        shortest_with_output(described, derivative, arguments)
+        if is_entrywise_derivative(module, name)
+        else None
+    )
+    return None if found is None else (found, derivative)
 
 
 def shortest_with_output(

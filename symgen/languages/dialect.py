@@ -1,4 +1,4 @@
-"""A target language as the writer sees it: an operation table and a few ways to say things."""
+"""The syntax of a target language: a table of operations, and formats of statements."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ Token = str | int
 """A piece of code, or the number of a tape node whose variable stands there."""
 
 
-class Text(NamedTuple):
-    """An expression in the target language and how tightly it binds."""
+class Expression(NamedTuple):
+    """An expression in the target language and its precedence."""
 
     tokens: tuple[Token, ...]
-    binding: int
+    precedence: int
     length: int
-    """About how long the code is, before variables have names."""
+    """Approximate length of the code; variables do not have names yet."""
 
     @property
     def reads(self) -> frozenset[int]:
@@ -27,36 +27,36 @@ class Text(NamedTuple):
 SINE_ARRAY, COSINE_ARRAY = "angle_sine", "cosine"
 
 SUM, PRODUCT, NEGATION, ATOM = range(4)
-"""Bindings, loosest first."""
+"""Precedences, lowest first."""
 
-VARIABLE: Final = 5
-"""About how long the name of a variable is."""
+VARIABLE_LENGTH: Final = 5
+"""Approximate length of a variable's name."""
 
 
-def atom(token: Token) -> Text:
+def atom(token: Token) -> Expression:
     """A name, a literal or a variable."""
-    return Text((token,), ATOM, len(token) if isinstance(token, str) else VARIABLE)
+    return Expression((token,), ATOM, len(token) if isinstance(token, str) else VARIABLE_LENGTH)
 
 
-def _inside(text: Text, at_least: int) -> Text:
-    """The expression, in parentheses if it binds less than it must."""
-    if text.binding >= at_least:
+def _parenthesized(text: Expression, at_least: int) -> Expression:
+    """The expression, in parentheses if its precedence is too low."""
+    if text.precedence >= at_least:
         return text
-    return Text(("(", *text.tokens, ")"), ATOM, text.length + 2)
+    return Expression(("(", *text.tokens, ")"), ATOM, text.length + 2)
 
 
-def _infix(sign: str, binding: int, right: int) -> Callable[[Text, Text], Text]:
-    """An operation between its operands, with parentheses where they must be."""
+def _infix(sign: str, binding: int, right: int) -> Callable[[Expression, Expression], Expression]:
+    """A binary operation, with parentheses where they are needed."""
     between, length = (sign,), len(sign)
 
-    def written(a: Text, b: Text) -> Text:
-        if a.binding < binding:
-            a = _inside(a, binding)
-        if b.binding < right:
-            b = _inside(b, right)
+    def written(a: Expression, b: Expression) -> Expression:
+        if a.precedence < binding:
+            a = _parenthesized(a, binding)
+        if b.precedence < right:
+            b = _parenthesized(b, right)
         tokens = a.tokens + between + b.tokens
         whole = tokens, binding, a.length + length + b.length
-        return tuple.__new__(Text, whole)  # Text(*whole) without its Python: most texts are these
+        return tuple.__new__(Expression, whole)  # Expression(*whole), faster
 
     return written
 
@@ -67,41 +67,43 @@ times = _infix(" * ", PRODUCT, NEGATION)
 over = _infix(" / ", PRODUCT, NEGATION)
 
 
-def negated(a: Text) -> Text:
-    """``-a``, with parentheses where they must be."""
-    a = _inside(a, ATOM)
-    return Text(("-", *a.tokens), NEGATION, 1 + a.length)
+def negated(a: Expression) -> Expression:
+    """``-a``, with parentheses where they are needed."""
+    a = _parenthesized(a, ATOM)
+    return Expression(("-", *a.tokens), NEGATION, 1 + a.length)
 
 
-def call(function: str) -> Callable[[Text], Text]:
+def function_call(function: str) -> Callable[[Expression], Expression]:
     """A one-argument function of the language."""
-    return pattern(f"{function}({{a}})")
+    return text_pattern(f"{function}({{a}})")
 
 
-def pattern(text: str) -> Callable[[Text], Text]:
-    """A function that is written by a text with its operand, which binds loosely, at each ``{a}``;
-    the whole binds as a call does."""
+def text_pattern(text: str) -> Callable[[Expression], Expression]:
+    """A function that is written as a text with its operand at each ``{a}``, without parentheses
+    around it; the result has the precedence of a call."""
     first, *others = text.split("{a}")
     fixed = len(first) + sum(map(len, others))
 
-    def written(a: Text) -> Text:
+    def written(a: Expression) -> Expression:
         tokens = (first, *(t for part in others for t in (*a.tokens, part)))
-        return Text(tokens, ATOM, fixed + len(others) * a.length)
+        return Expression(tokens, ATOM, fixed + len(others) * a.length)
 
     return written
 
 
-ARITHMETIC: Final[Mapping[str, Callable[..., Text]]] = {
+ARITHMETIC: Final[Mapping[str, Callable[..., Expression]]] = {
     "add": plus,
     "sub": minus,
     "mul": times,
     "div": over,
     "neg": negated,
 }
-"""The operations with a symbol, which most languages write alike."""
+"""The operations with a symbol, which most languages share."""
 
 
-def functions(written: Callable[[Op], Callable[[Text], Text]]) -> dict[str, Callable[..., Text]]:
+def functions(
+    written: Callable[[Op], Callable[[Expression], Expression]],
+) -> dict[str, Callable[..., Expression]]:
     """The table of a language that writes each function of `OPS` as `written`."""
     return {**ARITHMETIC, **{op.name: written(op) for op in OPS.values() if not op.symbol}}
 
@@ -110,7 +112,7 @@ def functions(written: Callable[[Op], Callable[[Text], Text]]) -> dict[str, Call
 class Dialect:
     """A language: `operations` has a row for each operation of the tape."""
 
-    operations: Mapping[str, Callable[..., Text]]
+    operations: Mapping[str, Callable[..., Expression]]
     literal: Callable[[float], str]
     """Shortest text that reads back as the same number."""
     declare: str
@@ -119,32 +121,39 @@ class Dialect:
     """Entry of an input array, from 0."""
     entry: Callable[[str, tuple[int, ...], int], str] = lambda array, shape, k: f"{array}[{k}]"
     """Entry of an output array of some shape, numbered row-major."""
-    pair: str = ""
+    sincos_call: str = ""
     """Format of a call that gives a sine and the cosine of the same ``{angle}``, empty where there
     is none."""
-    reserve: str = ""
-    """Format of a definition of ``{name}`` without a value, for `pair`; empty if `pair` defines its
-    variables."""
-    loop: Callable[[Sequence[str], str], list[str]] | None = None
+    declare_uninitialized: str = ""
+    """Format of a definition of ``{name}`` without a value, for `sincos_call`; empty if
+    `sincos_call` defines its variables."""
+    sincos_loop: Callable[[Sequence[str], str], list[str]] | None = None
     """Lines that put the sines and cosines of angles into the arrays `SINE_ARRAY` and
     `COSINE_ARRAY`, each followed by the number of the loop."""
-    alone: Callable[[Text], Text] = lambda number: number
-    """How a number is written that an output entry is, and nothing else."""
+    constant_entry: Callable[[Expression], Expression] = lambda number: number
+    """How a constant is written if it is an entry of an output."""
+    case_sensitive: bool = True
+    """Whether names that differ only in capitals are different names."""
     width: int = 80
-    """Longest expression that may still grow by writing a value in place."""
+    """Maximum length of an expression into which values are written in place."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a language that cannot write every program."""
         missing = sorted(OPS.keys() - self.operations.keys())
         if missing:
             raise ValueError(f"a dialect needs operations: {', '.join(missing)} have none")
-        fields = {"declare": ("name",), "reserve": ("name",), "pair": ("angle", "sine", "cosine")}
+        fields = {
+            "declare": ("name",),
+            "declare_uninitialized": ("name",),
+            "sincos_call": ("angle", "sine", "cosine"),
+        }
         for field, names in fields.items():
             text = getattr(self, field)
             absent = [name for name in names if f"{{{name}}}" not in text]
             if absent and (text or field == "declare"):
                 raise ValueError(f"a dialect needs {{{absent[0]}}} in {field}: {text!r}")
-        if not self.pair and (self.reserve or self.loop):
+        if not self.sincos_call and (self.declare_uninitialized or self.sincos_loop):
             raise ValueError(
-                "a dialect with reserve or loop needs pair, which makes sines in pairs"
+                "a dialect with declare_uninitialized or sincos_loop needs sincos_call, which "
+                "makes sines in pairs"
             )

@@ -28,7 +28,7 @@ from symgen.languages.verification import (
     Arrays,
     Check,
     VerificationTarget,
-    against_laws,
+    compare_with_references,
     error_ratio,
     error_ratio_to_runs,
     format_error_ratio,
@@ -42,7 +42,7 @@ from symgen.proof.closed_loop import machine_numbers
 from symgen.text import shown
 from symgen.tracing.function import Function
 
-JUDGED: Final = ("{name}.h", "{name}.py")
+VERIFIED_FILES: Final = ("{name}.h", "{name}.py")
 """Files of languages that `verify` compares with the references."""
 
 
@@ -50,19 +50,19 @@ class RunnerError(Exception):
     """An error that the program that runs the code has reported."""
 
 
-NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+NO_VARIABLES: Final[Mapping[str, str]] = MappingProxyType({})
 
-SECONDS: Final = 1800
+STEP_TIME_LIMIT: Final = 1800
 """Time limit of a step. All functions of a large robot may take some minutes to compile on a shared
 machine."""
 
-Run = Callable[[VerificationTarget, Path, Sequence[FunctionDescription]], None]
+RunFunctions = Callable[[VerificationTarget, Path, Sequence[FunctionDescription]], None]
 """Runs functions in a scratch folder with their files of inputs. Raises RunnerError."""
 
-Outputs = list[Arrays]
+FunctionOutputs = list[Arrays]
 """The outputs of a function by name, flat, in each of its compared states."""
 
-Compared = Callable[[VerificationTarget, Function, Sequence[Arrays], str], Check]
+Comparison = Callable[[VerificationTarget, Function, Sequence[Arrays], str], Check]
 """Compares the outputs of a function in each of its compared states with the float run."""
 
 
@@ -72,39 +72,41 @@ def allclose_check(
     """Compare results in double precision, whose operations may be in another order, with the float
     run."""
     columns = [np.array([row[name] for row in outputs]) for name in outputs[0]]
-    share = error_ratio_to_runs(target, function, columns)
+    ratio = error_ratio_to_runs(target, function, columns)
     claim = f"{function.name}: {label} equals the float run"
-    return Check(claim, share <= 2.0, format_error_ratio(share))  # both have errors
+    return Check(claim, ratio <= 2.0, format_error_ratio(ratio))  # both have errors
 
 
-def against_run(
+def compare_with_run(
     target: VerificationTarget, function: Function, outputs: Sequence[Arrays], label: str
 ) -> Check:
     """The check of a compiled function in the module's scalar against the algorithms run on floats:
     bit for bit unless functions are those of another precision's library."""
-    states = target.some(function)
-    scalar, runs = target.module[COptions].scalar, _runs(target, function)
-    wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
+    states = target.run_states(function)
+    scalar, runs = target.module[COptions].scalar, _float_runs(target, function)
+    expected = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
     outputs = outputs[: len(states)]
     looped = isinstance(function.program, LoopProgram)
     if not looped and (scalar == "double" or _needs_no_library(target, function)):
         worst = max(
             relative_error(g[name], row[k].astype(TYPES[scalar]))
-            for name, row in wanted.items()
+            for name, row in expected.items()
             for k, g in enumerate(outputs)
         )
         claim = f"{function.name}: {label} equals the float run bit for bit"
         return Check(claim, not worst, f"largest error {worst:.1e}, {len(states)} states")
-    allowed = target.accuracy(states).allowed(function.program, wanted)
-    share = max(
-        error_ratio([g[name] for g in outputs], wanted[name], allowed[name]) for name in wanted
+    allowed = target.accuracy(states).allowed(function.program, expected)
+    ratio = max(
+        error_ratio([g[name] for g in outputs], expected[name], allowed[name]) for name in expected
     )
     straight = " of straight-line code" if looped else ""
     claim = f"{function.name}: {label} equals the float run{straight}"
-    return Check(claim, share <= 1.0, f"{format_error_ratio(share)}, {len(states)} states")
+    return Check(claim, ratio <= 1.0, f"{format_error_ratio(ratio)}, {len(states)} states")
 
 
-def _runs(target: VerificationTarget, function: Function) -> Sequence[Mapping[str, Sequence[Any]]]:
+def _float_runs(
+    target: VerificationTarget, function: Function
+) -> Sequence[Mapping[str, Sequence[Any]]]:
     """The algorithms on Python floats, with the sines of the module.
 
     In single precision that of the tape, whose constants are made in double precision from
@@ -116,7 +118,7 @@ def _runs(target: VerificationTarget, function: Function) -> Sequence[Mapping[st
         return target.runs(function)
     states = [
         {name: machine_numbers(state[name].tolist(), options.scalar) for name in function.inputs}
-        for state in target.some(function)
+        for state in target.run_states(function)
     ]
     if options.scalar == "double":
         return [function.run(**row) for row in states]
@@ -135,8 +137,8 @@ class ExternalRunner:
     label: str
     tools: tuple[str, ...]
     """Required programs of the system."""
-    run: Run
-    compared: Compared = allclose_check
+    run: RunFunctions
+    compare: Comparison = allclose_check
     packages: tuple[str, ...] = ()
     """Required Python packages."""
 
@@ -148,16 +150,18 @@ class ExternalRunner:
 
     def outputs(
         self, target: VerificationTarget, names: Collection[str]
-    ) -> dict[str, Outputs | RunnerError]:
+    ) -> dict[str, FunctionOutputs | RunnerError]:
         """The outputs of some functions of a target by name, or the error of a function. Raises
         RunnerError if none could be run."""
-        states = {f.name: target.compared(f) for f in target.module.functions if f.name in names}
+        states = {
+            f.name: target.compared_states(f) for f in target.module.functions if f.name in names
+        }
         functions = [d for d in descriptions(target.module) if d.name in states]
         with workspace() as folder:
             for d in functions:
                 (folder / f"{d.name}.in").write_bytes(pack_inputs(d, states[d.name]))
             self.run(target, folder, functions)
-            return {d.name: _outputs(folder, d, len(states[d.name])) for d in functions}
+            return {d.name: _read_outputs(folder, d, len(states[d.name])) for d in functions}
 
     def checks(
         self, target: VerificationTarget, progress: Callable[[str], None]
@@ -168,8 +172,8 @@ class ExternalRunner:
             needed = f"{' and '.join(self.missing)} must be installed"
             yield not_run(f"{self.label} runs", needed)
             return
-        judged = {file.format(name=target.module.name) for file in JUDGED}
-        alone = judged.isdisjoint(target.hashes)
+        verified = {file.format(name=target.module.name) for file in VERIFIED_FILES}
+        is_only_language = verified.isdisjoint(target.hashes)
         functions = {f.name: f for f in target.module.functions}
         try:
             outputs = self.outputs(target, functions)
@@ -180,9 +184,9 @@ class ExternalRunner:
             if isinstance(rows, RunnerError):
                 yield Check(f"{name}: {self.label} runs", False, str(rows))
                 continue
-            yield self.compared(target, functions[name], rows, self.label)
-            if alone:
-                yield from against_laws(target, functions[name], rows)
+            yield self.compare(target, functions[name], rows, self.label)
+            if is_only_language:
+                yield from compare_with_references(target, functions[name], rows)
 
 
 def pack_inputs(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
@@ -191,7 +195,9 @@ def pack_inputs(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
     return np.array([len(rows)], np.int64).tobytes() + np.array(rows, np.float64).tobytes()
 
 
-def _outputs(folder: Path, d: FunctionDescription, count: int) -> Outputs | RunnerError:
+def _read_outputs(
+    folder: Path, d: FunctionDescription, count: int
+) -> FunctionOutputs | RunnerError:
     """The outputs of a function in `count` states from its file, or its error."""
     message = folder / f"{d.name}.error"
     if message.is_file():
@@ -211,8 +217,8 @@ def run_program(
     command: Sequence[str],
     folder: Path,
     stdin: bytes = b"",
-    seconds: int = SECONDS,
-    environment: Mapping[str, str] = NOTHING,
+    seconds: int = STEP_TIME_LIMIT,
+    environment: Mapping[str, str] = NO_VARIABLES,
 ) -> subprocess.CompletedProcess[bytes]:
     """The finished process of a program that gets `stdin` and additional environment variables.
 
@@ -231,8 +237,8 @@ def run_program(
         raise RunnerError(f"{command[0]} did not end within {seconds} s") from None
     except subprocess.CalledProcessError as error:
         lines = error.stderr.decode(errors="replace").splitlines()
-        telling = [line for line in lines if "rror" in line] or lines
-        sentence = shown(telling[0]) if telling else f"exit status {error.returncode}"
+        error_lines = [line for line in lines if "rror" in line] or lines
+        sentence = shown(error_lines[0]) if error_lines else f"exit status {error.returncode}"
         raise RunnerError(f"{command[0]}: {sentence}") from None
 
 

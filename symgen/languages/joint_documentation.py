@@ -20,17 +20,17 @@ from symgen.mechanics.model import RigidBodyModel, is_nonzero
 from symgen.tracing.robot import ParametricModel
 
 
-def floats(model: RigidBodyModel) -> bool:
+def has_quaternions(model: RigidBodyModel) -> bool:
     """Whether a robot has a joint with a quaternion, so that positions and velocities differ."""
     return any(joint.type.quaternion is not None for _, joint in model.joints)
 
 
-def frame(model: RigidBodyModel) -> str:
+def fixed_frame(model: RigidBodyModel) -> str:
     """Whose axes are those that stay: the root link's or, where no link stays, the world's."""
     return "root link" if model.base else "world"
 
 
-def order(model: RigidBodyModel) -> str:
+def order_sentence(model: RigidBodyModel) -> str:
     """A sentence on the order of the coordinates."""
     if listed_motors(model):
         return (
@@ -38,7 +38,7 @@ def order(model: RigidBodyModel) -> str:
             "(rad) and the forces are the torques that do the same work (N m). For every other "
             "joint they are those of the joint. The table below gives their order."
         )
-    if not floats(model):
+    if not has_quaternions(model):
         return "The table below gives the order of the coordinates."
     coupling = coupling_of(model)
     first = ", the floating base first" if not model.base else ""
@@ -49,13 +49,13 @@ def order(model: RigidBodyModel) -> str:
     )
 
 
-def joints(model: RigidBodyModel) -> list[str]:
+def joint_sentences(model: RigidBodyModel) -> list[str]:
     """Sentences on the joints with several coordinates, on followers and on rotors."""
     present = [
         kind for kind in JOINT_TYPES.values() if any(j.type is kind for _, j in model.joints)
     ]
     sentences = list(dict.fromkeys(text for kind in present for text in kind.documentation))
-    if floats(model) and not model.base:
+    if has_quaternions(model) and not model.base:
         sentences.append(
             "The frame in which the base moves is the world: poses, positions and gravity are "
             "expressed in its axes."
@@ -134,55 +134,54 @@ def passive_terms(robot: ParametricModel, q: Quantity | None = None) -> list[str
 
 # -- units and meanings that fit the robot ---------------------------------------------------------
 
-Choose = Callable[[list[str]], str]
-CHOICES: Final[dict[str, Choose]] = {
+UnitChoice = Callable[[list[str]], str]
+UNIT_CHOICES: Final[dict[str, UnitChoice]] = {
     "rad": lambda ways: ways[0],
     "m": lambda ways: ([way for way in ways if "rad" not in way] or ways)[-1],
 }
 """Which of the units by joint type holds: that of a robot all of whose coordinates have this
 unit."""
 
-OTHERWISE: Final = ("kg | kg m | kg m^2", "1 | m")
+NOT_BY_JOINT_TYPE: Final = ("kg | kg m | kg m^2", "1 | m")
 """Units that are not by joint type."""
 
 
-def unit(model: RigidBodyModel, text: str, array: str = "") -> str:
+def robot_unit(model: RigidBodyModel, text: str, array: str = "") -> str:
     """The unit of an array of this robot: where its joints are of one type, that of this type
     alone."""
-    if "|" not in text or text in OTHERWISE:
+    if "|" not in text or text in NOT_BY_JOINT_TYPE:
         return text
     types = [joint.body.joint.type for joint in listed_joints(model)]
     units = {row.unit for kind in types for row in kind.velocities}
     positions = {row.unit for kind in types for row in kind.positions}
-    single = chosen(CHOICES[min(units)], text) if len(units) == 1 else text
+    single = choose_units(UNIT_CHOICES[min(units)], text) if len(units) == 1 else text
     if array != "q":
         return single
     return " | ".join(([single] if units & positions else []) + sorted(positions - units))
 
 
-def chosen(choose: Choose, text: str) -> str:
+def choose_units(choose: UnitChoice, text: str) -> str:
     """A unit such as ``(rad | m)^2`` and ``N m | N, per rad | m`` with one way for each group."""
-    inside = re.sub(
-        r"\(([^()]* \| [^()]*)\)", lambda group: _grouped(choose(group[1].split(" | "))), text
-    )
+
+    def chosen(group: re.Match[str]) -> str:
+        way = choose(group[1].split(" | "))
+        return way if way.isalpha() else f"({way})"
+
+    inside = re.sub(r"\(([^()]* \| [^()]*)\)", chosen, text)
     return "".join(
         choose(part.split(" | ")) for part in re.split(r"(, per |, | by | per )", inside)
     )
 
 
-def _grouped(text: str) -> str:
-    return text if text.isalpha() else f"({text})"
-
-
-TO_WORLD: Final = {"root link's": "world's", "root's": "world's", "root axes": "world axes"}
+WORLD_TERMS: Final = {"root link's": "world's", "root's": "world's", "root axes": "world axes"}
 SYMMETRIC: Final = ", symmetric except for floating joints"
 """End of the meaning of a matrix that is symmetric if every qd is the derivative of a q."""
 
 
-def meaning(model: RigidBodyModel, text: str) -> str:
+def robot_meaning(model: RigidBodyModel, text: str) -> str:
     """The meaning of an array or formula for this robot."""
-    words = {SYMMETRIC: "" if floats(model) else ", symmetric"}
-    words |= TO_WORLD if not model.base else {}
+    words = {SYMMETRIC: "" if has_quaternions(model) else ", symmetric"}
+    words |= WORLD_TERMS if not model.base else {}
     for old, new in words.items():
         text = text.replace(old, new)
     return text

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symgen.languages.verification import Check, VerificationTarget
 
 
-def any_functions(options: Any, functions: Sequence[Function]) -> None:
+def accept_all(options: Any, functions: Sequence[Function]) -> None:
     """Accepts all functions, as most languages do."""
 
 
@@ -38,14 +38,14 @@ class Language:
     """Reserved words of the language; no module or function has such a name."""
     aliases: tuple[str, ...] = ()
     """Other names for ``--lang``."""
-    standard: frozenset[str] = frozenset()
+    reserved_module_names: frozenset[str] = frozenset()
     """Names of files, libraries and the like that a module of the same name would hide; no module
     has such a name."""
-    taken: frozenset[str] = frozenset()
+    reserved_function_names: frozenset[str] = frozenset()
     """Names that generated files use; no function has such a name."""
     options: type | None = None
     """Its group of options (`symgen.options.group`), None if it has none."""
-    refuse: Callable[[Any, Sequence[Function]], None] = any_functions
+    check_functions: Callable[[Any, Sequence[Function]], None] = accept_all
     """Raises OptionError for functions that it does not support with its options."""
     backend: str = ""
     """The module with ``files(module)``, the files, name to text, and ``checks(target, progress)``,
@@ -62,7 +62,7 @@ class Language:
         if "{name}" not in self.main:
             raise ValueError(f"{self.name}: main has no {{name}}: {self.main}")
         for module in filter(None, (self._backend, self.checker, self.reporter)):
-            if not _exists(module):
+            if not _module_exists(module):
                 raise ValueError(f"{self.name}: no module {module}")
 
     @property
@@ -88,14 +88,14 @@ class Language:
         yield from import_module(self.checker or self._backend).checks(target, progress)
 
 
-PLUGINS: Final = "symgen.languages"
+ENTRY_POINTS: Final = "symgen.languages"
 """The group of entry points by which other distributions add languages."""
 
 
 def plugins() -> Iterator[Language]:
     """The languages of installed distributions, by name. An entry point that does not give a
     language is left out with a warning."""
-    for point in sorted(entry_points(group=PLUGINS), key=lambda point: point.name):
+    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
         try:
             language = point.load()
         except Exception as error:
@@ -108,7 +108,7 @@ def plugins() -> Iterator[Language]:
             warnings.warn(text, stacklevel=2)
 
 
-def _exists(module: str) -> bool:
+def _module_exists(module: str) -> bool:
     """Whether a module can be imported, found without importing it."""
     try:
         return find_spec(module) is not None
@@ -116,7 +116,7 @@ def _exists(module: str) -> bool:
         return False
 
 
-def registry(rows: Iterable[Language]) -> dict[str, Language]:
+def by_name(rows: Iterable[Language]) -> dict[str, Language]:
     """Languages by name. Raises ValueError if two have the same name, alias or main file."""
     languages = list(rows)
     for kind, values in (
@@ -138,21 +138,29 @@ def identifier(name: str, languages: Iterable[Language]) -> str:
     word = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:48]
     if not word:
         return "robot"
-    reserved = any(word in language.keywords | language.standard for language in languages)
+    reserved = any(
+        word in language.keywords | language.reserved_module_names for language in languages
+    )
     return f"r_{word}" if reserved or not word[0].isalpha() else word
 
 
-def check_module(name: str, languages: Iterable[Language]) -> None:
+def check_module_name(name: str, languages: Iterable[Language]) -> None:
     """Raises OptionError for a name that a module cannot have."""
-    _check("--prefix", name, any(name in x.keywords | x.standard for x in languages))
+    _check_name(
+        "--prefix", name, any(name in x.keywords | x.reserved_module_names for x in languages)
+    )
 
 
-def check_function(name: str, languages: Iterable[Language]) -> None:
+def check_function_name(name: str, languages: Iterable[Language]) -> None:
     """Raises OptionError for a name that a function cannot have."""
-    _check("the name of a function", name, any(name in x.keywords | x.taken for x in languages))
+    _check_name(
+        "the name of a function",
+        name,
+        any(name in x.keywords | x.reserved_function_names for x in languages),
+    )
 
 
-def _check(kind: str, name: str, reserved: bool) -> None:
+def _check_name(kind: str, name: str, reserved: bool) -> None:
     """A name becomes code and part of file names, so only plain identifiers pass."""
     if reserved or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name, re.ASCII):
         raise OptionError(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.passes import live_nodes
-from symgen.languages.conventions import ROWS, Entries
+from symgen.languages.conventions import ROW_MAJOR, IndexConvention
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.placement import Placement
@@ -21,7 +21,7 @@ BODY: Final = "body {1}"
 COMPOSITE: Final = "body {1} and all bodies that it carries"
 ARTICULATED: Final = "articulated body {1}"
 
-STEMS: Final[dict[str, str]] = {
+STEM_MEANINGS: Final[dict[str, str]] = {
     "w": f"angular velocity of {BODY}",
     "wr": f"reference angular velocity of {BODY}",
     "wd": f"angular acceleration of {BODY}",
@@ -65,17 +65,17 @@ STEMS: Final[dict[str, str]] = {
 }
 """Stems of names that end with the number of a body or joint, and what they denote."""
 
-PAIR: Final = re.compile(r"^([fnmhSKeFNwvpR]|pu|lu|su)(\d+)_(\d+)(?:_|$)")
-STEPPED: Final = re.compile(r"^([A-Za-z]+)(\d+)([a-j])(?:_|$)")
+PAIR_NAME: Final = re.compile(r"^([fnmhSKeFNwvpR]|pu|lu|su)(\d+)_(\d+)(?:_|$)")
+STEP_NAME: Final = re.compile(r"^([A-Za-z]+)(\d+)([a-j])(?:_|$)")
 PRODUCT_OF_COMPONENTS: Final = re.compile(r"^((?:wr|wd|w|a|v|h|f|n)\d+)_([xyz])([xyz])$")
-SINE: Final = re.compile(r"^([cs])(\d+(?:_\d+)*)$")
-SUM: Final = re.compile(r"^(q|qd|qdd)(\d+(?:_\d+)+)$")
-SHIFTED: Final = re.compile(r"^([cs])(theta\d+(?:_\d+)*)$")
-MULTIPLE: Final = re.compile(r"^k\d*_(.+)$")
-PART: Final = re.compile(r"^(.+)_p\d+$")
-VERSION: Final = re.compile(r"^(.+)_v\d+$")
-UNNAMED: Final = re.compile(r"^t\d+$")
-NEGATED: Final = "neg_"
+SINE_NAME: Final = re.compile(r"^([cs])(\d+(?:_\d+)*)$")
+SUM_NAME: Final = re.compile(r"^(q|qd|qdd)(\d+(?:_\d+)+)$")
+SHIFTED_ANGLE_NAME: Final = re.compile(r"^([cs])(theta\d+(?:_\d+)*)$")
+MULTIPLE_NAME: Final = re.compile(r"^k\d*_(.+)$")
+PARTIAL_SUM_NAME: Final = re.compile(r"^(.+)_p\d+$")
+VERSION_NAME: Final = re.compile(r"^(.+)_v\d+$")
+NUMBERED_NAME: Final = re.compile(r"^t\d+$")
+NEGATED_PREFIX: Final = "neg_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class _Legend:
 
     names: tuple[str, ...]
     outputs: tuple[str, ...] = ()
-    entries: Entries = ROWS
+    entries: IndexConvention = ROW_MAJOR
 
     def lines(self) -> list[str]:
         """A table with an example of each kind of name that occurs, and its meaning."""
@@ -100,16 +100,16 @@ class _Legend:
 
     def _kinds(self, name: str) -> Iterator[tuple[str, str, str]]:
         """Kind, example and meaning of a name and of the names that it is composed of."""
-        if name.startswith(NEGATED):
-            yield NEGATED, name, f"-{name.removeprefix(NEGATED)}"
-            name = name.removeprefix(NEGATED)
-        if UNNAMED.match(name):
+        if name.startswith(NEGATED_PREFIX):
+            yield NEGATED_PREFIX, name, f"-{name.removeprefix(NEGATED_PREFIX)}"
+            name = name.removeprefix(NEGATED_PREFIX)
+        if NUMBERED_NAME.match(name):
             yield "t", "t1, t2, ...", "intermediate values without a name"
             return
         for kind, pattern, text in (
-            ("part", PART, "partial sum of {}"),
-            ("version", VERSION, "another value of {}"),
-            ("multiple", MULTIPLE, "constant times {}"),
+            ("part", PARTIAL_SUM_NAME, "partial sum of {}"),
+            ("version", VERSION_NAME, "another value of {}"),
+            ("multiple", MULTIPLE_NAME, "constant times {}"),
         ):
             while match := pattern.match(name):
                 yield kind, name, text.format(match[1])
@@ -133,11 +133,11 @@ class _Legend:
     def _simple(self, name: str) -> list[tuple[str, str, str]]:
         """The kinds of a name that is no product, empty where it is of no kind."""
         function = {"c": "cosine", "s": "sine"}
-        if match := SINE.match(name):
+        if match := SINE_NAME.match(name):
             return [("sine", name, f"{function[match[1]]} of {self._sum('q', match[2])}")]
-        if match := SHIFTED.match(name):
+        if match := SHIFTED_ANGLE_NAME.match(name):
             return [("shifted", name, f"{function[match[1]]} of {match[2]}")]
-        if match := SUM.match(name):
+        if match := SUM_NAME.match(name):
             return [("sum", name, self._sum(match[1], match[2]))]
         if match := PRODUCT_OF_COMPONENTS.match(name):
             stem, i, j = match.groups()
@@ -154,10 +154,10 @@ class _Legend:
     def _stem(self, name: str) -> list[tuple[str, str, str]]:
         """The kind of a name by its stem; for names of a pair or of a step their kind, too."""
         match = re.match(r"([A-Za-z]+)(\d+)", name)
-        if not match or match[1] not in STEMS:
+        if not match or match[1] not in STEM_MEANINGS:
             return []
         stem, number = match.groups()
-        if pair := PAIR.match(name):
+        if pair := PAIR_NAME.match(name):
             example = f"{stem}{number}_{pair[3]}"
             return [
                 (
@@ -167,15 +167,17 @@ class _Legend:
                     f"{pair[3]}",
                 )
             ]
-        row = (stem, stem + number, STEMS[stem].replace("{1}", number))
-        if step := STEPPED.match(name):
+        row = (stem, stem + number, STEM_MEANINGS[stem].replace("{1}", number))
+        if step := STEP_NAME.match(name):
             example = f"{stem}{number}{step[3]}"
             text = f"{stem}{number} in an intermediate frame between the body and its parent"
             return [row, ("step", example, text)]
         return [row]
 
 
-def legend(names: Iterable[str], outputs: Iterable[str], entries: Entries = ROWS) -> list[str]:
+def legend(
+    names: Iterable[str], outputs: Iterable[str], entries: IndexConvention = ROW_MAJOR
+) -> list[str]:
     """The lines of the legend of variables with these names, in functions with these output
     arrays."""
     return _Legend(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(outputs)), entries).lines()
@@ -184,49 +186,49 @@ def legend(names: Iterable[str], outputs: Iterable[str], entries: Entries = ROWS
 # -- constants -------------------------------------------------------------------------------------
 
 MOMENT_NAMES: Final = {"m": "MR", "x": "MXR", "y": "MYR", "z": "MZR"}
-TRIVIAL: Final = frozenset({0.5, 1.0, 2.0})
+TRIVIAL_FACTORS: Final = frozenset({0.5, 1.0, 2.0})
 """Factors that occur in every formula, so that a name for them would mislead."""
 AXES: Final = ((0, "x"), (1, "y"), (2, "z"))
 
 
-def constants(function: Function) -> list[str]:
+def named_constants(function: Function) -> list[str]:
     """The numeric constants of a function that have a name, as texts such as ``0.425 = -d_3``, in
     the order of first use.
 
     The names are the regrouped inertial parameters of bodies (with their sums and differences), the
     constants of canonical frames, and the gravitational acceleration."""
-    names = _names(function)
+    names = _constant_names(function)
     nodes = (function.program.nodes[k] for k in live_nodes(function.program))
     values = dict.fromkeys(abs(float(node.a)) for node in nodes if node.op == "const")
     return [f"{value!r} = {names[value]}" for value in values if value in names]
 
 
-def _names(function: Function) -> dict[float, str]:
+def _constant_names(function: Function) -> dict[float, str]:
     """A name for each absolute value; the first one, where several have it."""
     found: dict[float, str] = {}
     for regrouping in dict.fromkeys(formulation.regrouping for _, formulation in function.parts):
-        for name, value in _system(function.regroups[regrouping].layout):
-            number = _number(value)
-            if number and abs(number) not in TRIVIAL:
+        for name, value in _model_constants(function.regroups[regrouping].layout):
+            number = _as_constant(value)
+            if number and abs(number) not in TRIVIAL_FACTORS:
                 found.setdefault(abs(number), f"{'-' if number < 0 else ''}{name}")
     return found
 
 
-def _number(value: Scalar) -> float | None:
+def _as_constant(value: Scalar) -> float | None:
     """The value of a constant, None for a tape value or a structural zero."""
     return float(value) if isinstance(value, Exact | int | float) else None
 
 
-def _system(layout: CanonicalModel) -> Iterator[tuple[str, Scalar]]:
+def _model_constants(layout: CanonicalModel) -> Iterator[tuple[str, Scalar]]:
     for i, body in enumerate(layout.bodies, 1):
-        yield from ((f"{name}_{i}", value) for name, value in _frame(body.placement))
-        yield from ((f"{name}_{i}", value) for name, value in _moments(body.inertia))
-        yield from _sums(i, body.inertia)
-    for fall in layout.gravity.values():
-        yield from ((f"g_{axis}", fall[k]) for k, axis in AXES)
+        yield from ((f"{name}_{i}", value) for name, value in _frame_constants(body.placement))
+        yield from ((f"{name}_{i}", value) for name, value in _inertia_constants(body.inertia))
+        yield from _second_moment_sums(i, body.inertia)
+    for free_fall in layout.gravity.values():
+        yield from ((f"g_{axis}", free_fall[k]) for k, axis in AXES)
 
 
-def _frame(placement: Placement) -> Iterator[tuple[str, Scalar]]:
+def _frame_constants(placement: Placement) -> Iterator[tuple[str, Scalar]]:
     """The constants of a canonical frame; a placement of another kind has none."""
     to_axis = getattr(placement, "to_axis", None)
     if to_axis is None:
@@ -238,18 +240,18 @@ def _frame(placement: Placement) -> Iterator[tuple[str, Scalar]]:
         yield f"sin({name})", angle.s0
 
 
-def _moments(inertia: Inertia) -> Iterator[tuple[str, Scalar]]:
+def _inertia_constants(inertia: Inertia) -> Iterator[tuple[str, Scalar]]:
     yield "MR", inertia.m
     yield from ((MOMENT_NAMES[axis], inertia.h[k]) for k, axis in AXES)
     for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
         yield f"S{'XYZ'[i]}{'XYZ'[j]}R", inertia.s[i, j]
 
 
-def _sums(i: int, inertia: Inertia) -> Iterator[tuple[str, Scalar]]:
+def _second_moment_sums(i: int, inertia: Inertia) -> Iterator[tuple[str, Scalar]]:
     """Sums and differences of two second moments: moments of inertia, and the terms that rotate
     them. Differences are positive."""
     for a, b, axis in ((0, 1, "Z"), (1, 2, "X"), (0, 2, "Y")):
-        first, second = _number(inertia.s[a, a]), _number(inertia.s[b, b])
+        first, second = _as_constant(inertia.s[a, a]), _as_constant(inertia.s[b, b])
         if first is None or second is None:
             continue
         yield f"{axis}{axis}R_{i}", inertia.s[a, a] + inertia.s[b, b]

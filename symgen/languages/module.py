@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from math import prod
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ from symgen import __version__
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.compiler.program import LoopProgram, Program
-from symgen.languages.accuracy import Accuracy, Steps, steps
+from symgen.languages.accuracy import Accuracy, QuantizedErrors, quantize_errors
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import (
@@ -40,26 +41,26 @@ from symgen.tracing.function import Function
 from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 
 TEST_STATES = 5
-FEWEST_TEST_STATES = 2
-TEST_ENTRIES = 20_000
+MIN_TEST_STATES = 2
+MAX_TEST_ENTRIES = 20_000
 """Entries of the results of a function with loops over bodies, at all states together, above which
 there are fewer states."""
-CANDIDATES = 64
-"""States of which those become test states that tell most."""
+CANDIDATE_STATES = 64
+"""Random states from which the test states are chosen."""
 
-SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81, "h": 0.01, "limit": 20.0}
-SPREAD |= {"presliding": 1.0}
-"""Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
-NONZERO = {"h": 1e-4}
-"""Short numbers of inputs that quantities divide by, where rounding gives 0."""
-LOADED_FRICTION_SPREAD = 0.4
-"""The same for coefficients of friction that depends on the load: the coefficients of `load` and
+INPUT_RANGES = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81, "h": 0.01, "limit": 20.0}
+INPUT_RANGES |= {"presliding": 1.0}
+"""Test inputs are uniformly distributed between plus and minus these limits (by default 2)."""
+NONZERO_DEFAULTS = {"h": 1e-4}
+"""Values of inputs that quantities divide by, for states in which rounding gives 0."""
+LOADED_FRICTION_RANGE = 0.4
+"""The same for coefficients of load-dependent friction: the coefficients of `load` and
 `presliding_load` together have to be below 1."""
-MOTOR_LIMIT_SPREAD = 5000.0
+MOTOR_LIMIT_RANGE = 5000.0
 """The same for the limit of motors behind springs, whose torques contain four derivatives."""
 
 Floats = tuple[float, ...]
-Drawn = tuple[Mapping[str, Floats], Mapping[str, Floats]]
+RandomState = tuple[Mapping[str, Floats], Mapping[str, Floats]]
 """Inputs by name, and inertial parameters by link, of a state."""
 
 
@@ -68,10 +69,8 @@ Group = TypeVar("Group")
 
 @dataclass(frozen=True)
 class RobotOrigin:
-    """Where the robot came from: the file's name without its folder, and the SHA-256 of its bytes.
-
-    So for the file of actuators, where there is one. Of a xacro file it is the SHA-256 of what it
-    expands to."""
+    """The names (without folders) and SHA-256 of the robot's file and of its actuator file, if
+    there is one. The SHA-256 of a xacro file is that of the URDF that it expands to."""
 
     file: str
     sha256: str
@@ -81,17 +80,17 @@ class RobotOrigin:
 
 @dataclass(frozen=True)
 class TestState:
-    """One row of a self-test: inputs by name, and what each function's outputs must be."""
+    """A state of the self-test: inputs by name, and the expected outputs of each function."""
 
     inputs: Mapping[str, Floats]
-    tens: Mapping[str, Floats]
+    link_parameters: Mapping[str, Floats]
     expected: Mapping[str, Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class Module:
-    """Everything a language needs to write its files; each is itself alone, so that what is read
-    off it is kept."""
+    """The input of every backend. Modules are compared by identity, so that analyses can be cached
+    for each."""
 
     name: str
     """The prefix of all global names: a legal identifier."""
@@ -116,7 +115,7 @@ class Module:
 
     @property
     def is_looped(self) -> bool:
-        """Whether its functions are loops over the bodies, of which there is no tape."""
+        """Whether its functions are loops over the bodies, which have no expression graph."""
         return any(isinstance(f.program, LoopProgram) for f in self.functions)
 
     @property
@@ -131,12 +130,12 @@ class Module:
 
     @cached_property
     def regroup(self) -> RegroupedModel | None:
-        """The regrouping of runtime parameters that all functions share, None where there are
-        none."""
-        return self._layout if self.robot.runtime else None
+        """The regrouping of runtime parameters that all functions share; None without runtime
+        parameters."""
+        return self._shared_regrouping if self.robot.runtime else None
 
     @cached_property
-    def _layout(self) -> RegroupedModel:
+    def _shared_regrouping(self) -> RegroupedModel:
         """A regrouping of some function; one that takes the regrouped parameters `par`, if there is
         any."""
         regroups = [r for f in self.functions for r in f.regroups.values()]
@@ -145,18 +144,18 @@ class Module:
     @property
     def layout(self) -> CanonicalModel:
         """The robot as its functions see it."""
-        return self._layout.layout
+        return self._shared_regrouping.layout
 
     @property
     def cause_of_failure(self) -> str:
-        """Why its functions that solve for accelerations, or close loops, can fail."""
+        """The reason why functions that solve for accelerations or close loops can fail."""
         loops = "a closed loop cannot reach the state, " if self.robot.model.closures else ""
         return f"{loops}the mass matrix is not positive definite"
 
     @cached_property
     def dimensions(self) -> dict[str, int]:
         """The named sizes of arrays."""
-        return dimensions(self._layout)
+        return dimensions(self._shared_regrouping)
 
     def inputs(self, function: Function) -> tuple[Array, ...]:
         """The input arrays of a function, in argument order."""
@@ -168,12 +167,12 @@ class Module:
 
     def joint_rows(self) -> list[tuple[int, str, str, str, str]]:
         """Index, joint, moved link, type and unit of each position, as data (not yet escaped)."""
-        return _rows(position_coordinates(self.robot.model))
+        return _coordinate_rows(position_coordinates(self.robot.model))
 
     def velocity_rows(self) -> list[tuple[int, str, str, str, str]]:
-        """The row of the table of joints for each velocity, where these are not the rates of the
-        positions; none elsewhere."""
-        rows = _rows(velocity_coordinates(self.robot.model))
+        """The row of the table of joints for each velocity; empty if velocities are the rates of
+        the positions."""
+        rows = _coordinate_rows(velocity_coordinates(self.robot.model))
         return rows if len(rows) < self.dimensions["nq"] else []
 
     @cached_property
@@ -181,71 +180,74 @@ class Module:
         """Plausible states with the values of the outputs there."""
         values = self.references.values
         return tuple(
-            TestState(inputs, tens, {name: rows[k] for name, rows in values.items()})
-            for k, (inputs, tens) in enumerate(self._drawn)
+            TestState(inputs, link_parameters, {name: rows[k] for name, rows in values.items()})
+            for k, (inputs, link_parameters) in enumerate(self._drawn_states)
         )
 
     @cached_property
     def references(self) -> References:
         """The values of the outputs at the states of the self-test, and where these come from."""
-        return references(self.robot, self.functions, self.regroup, _rows_of(self._drawn))
+        return references(self.robot, self.functions, self.regroup, _input_rows(self._drawn_states))
 
     @cached_property
-    def _drawn(self) -> list[Drawn]:
+    def _drawn_states(self) -> list[RandomState]:
         """The states of the self-test, one of them with large angles."""
         rng = random.Random(self.source.sha256)
         programs = [f.program for f in self.functions if not isinstance(f.program, LoopProgram)]
-        draw = partial(self._draw, rng)
-        first = draw(self._test_count)
-        first[-1] = self._turned_far(first[-1])
-        return choose_states(programs, first, draw, self._finished, self.accuracy_at, CANDIDATES)
+        draw = partial(self._draw_independently, rng)
+        first = draw(self._test_state_count)
+        first[-1] = self._with_large_angles(first[-1])
+        return choose_states(
+            programs, first, draw, self._finish_states, self.accuracy_at, CANDIDATE_STATES
+        )
 
     @property
-    def _test_count(self) -> int:
+    def _test_state_count(self) -> int:
         """The number of states of the self-test: fewer for large results of loops over bodies."""
         most = max(sum(prod(out.shape) for out in f.program.outputs) for f in self.functions)
-        fewer = max(FEWEST_TEST_STATES, TEST_ENTRIES // max(most, 1))
+        fewer = max(MIN_TEST_STATES, MAX_TEST_ENTRIES // max(most, 1))
         return min(TEST_STATES, fewer) if self.is_looped else TEST_STATES
 
-    def draw(self, rng: random.Random, count: int) -> list[Drawn]:
+    def draw(self, rng: random.Random, count: int) -> list[RandomState]:
         """Plausible states in short numbers."""
-        return [*map(self._short, self.random_states(rng, count))]
+        return [*map(self._rounded_state, self.random_states(rng, count))]
 
-    def _finished(self, drawn: Sequence[Drawn], programs: Sequence[Program]) -> list[Drawn]:
-        """The drawn states as plausible ones in short numbers. Where no program reads torques or
-        accelerations, these are left as they are: that they belong together takes a textbook
-        run."""
+    def _finish_states(
+        self, drawn: Sequence[RandomState], programs: Sequence[Program]
+    ) -> list[RandomState]:
+        """The drawn states as plausible ones in short numbers. Consistent torques and accelerations
+        need a run of the reference model, so they are computed only if a program reads them."""
         read = any(name in ("tau", "qdd") for program in programs for name, _ in program.inputs)
-        return [*map(self._short, self._together(drawn) if read else drawn)]
+        return [*map(self._rounded_state, self._with_consistent_torques(drawn) if read else drawn)]
 
-    def _short(self, drawn: Drawn) -> Drawn:
-        """A state in short numbers; torques are so already, and positions at which loops of
-        Newton's method close stay as they are."""
-        inputs, tens = drawn
-        held = {("q", place) for _, place in coupling_of(self.robot.model).held}
-        short = {
+    def _rounded_state(self, drawn: RandomState) -> RandomState:
+        """A state in short numbers, except torques, which are short already, and positions that
+        Newton's method found for closed loops."""
+        inputs, link_parameters = drawn
+        held_positions = {("q", place) for _, place in coupling_of(self.robot.model).held}
+        rounded = {
             k: tuple(
-                x if (k, n) in held else round(x, 4) or NONZERO.get(k, 0.0)
+                x if (k, n) in held_positions else round(x, 4) or NONZERO_DEFAULTS.get(k, 0.0)
                 for n, x in enumerate(row)
             )
             for k, row in inputs.items()
             if k != "tau"
         }
-        return {k: short.get(k, row) for k, row in inputs.items()}, tens
+        return {k: rounded.get(k, row) for k, row in inputs.items()}, link_parameters
 
     def random_states(
         self, rng: random.Random, count: int, large_angles: int | None = None
-    ) -> list[Drawn]:
+    ) -> list[RandomState]:
         """Random values of the inputs that the functions read; torques and accelerations belong
         together. The state of number `large_angles`, if there is one, has angles of many turns."""
-        drawn = self._draw(rng, count)
+        drawn = self._draw_independently(rng, count)
         if large_angles is not None and large_angles < count:
-            drawn[large_angles] = self._turned_far(drawn[large_angles])
-        return self._together(drawn)
+            drawn[large_angles] = self._with_large_angles(drawn[large_angles])
+        return self._with_consistent_torques(drawn)
 
-    def _turned_far(self, drawn: Drawn) -> Drawn:
+    def _with_large_angles(self, drawn: RandomState) -> RandomState:
         """A state with angles of many turns; those that it is compared with are the same."""
-        inputs, tens = drawn
+        inputs, link_parameters = drawn
         scalar, rng = self.arithmetic[0], random.Random(self.source.sha256)
         large = with_large_angles(self.robot.model, inputs["q"], scalar, rng)
         turns = [a - b for a, b in zip(large, inputs["q"], strict=True)]
@@ -256,26 +258,27 @@ class Module:
             for name in ("q_end", "q_ref")
             if name in inputs
         }
-        return {**inputs, **moved, "q": large}, tens
+        return {**inputs, **moved, "q": large}, link_parameters
 
-    def _draw(self, rng: random.Random, count: int) -> list[Drawn]:
+    def _draw_independently(self, rng: random.Random, count: int) -> list[RandomState]:
+        blocks = self.robot.blocks.items()
         return [
-            (self._random(rng), {name: varied(rng, ten) for name, ten in self.robot.blocks.items()})
+            (self._random_inputs(rng), {name: varied(rng, block) for name, block in blocks})
             for _ in range(count)
         ]
 
-    def _together(self, drawn: Sequence[Drawn]) -> list[Drawn]:
+    def _with_consistent_torques(self, drawn: Sequence[RandomState]) -> list[RandomState]:
         """The states with torques and accelerations that belong together, where torques are
         read."""
-        if "tau" not in self._read:
+        if "tau" not in self._input_sizes:
             return [*drawn]
         pairs = torques_and_accelerations(self.robot, [inputs for inputs, _ in drawn])
-        return self._within_reach(
-            ({**inputs, "tau": tau, "qdd": qdd}, tens)
-            for (inputs, tens), (tau, qdd) in zip(drawn, pairs, strict=True)
+        return self._with_reachable_steps(
+            ({**inputs, "tau": tau, "qdd": qdd}, link_parameters)
+            for (inputs, link_parameters), (tau, qdd) in zip(drawn, pairs, strict=True)
         )
 
-    def _within_reach(self, drawn: Iterable[Drawn]) -> list[Drawn]:
+    def _with_reachable_steps(self, drawn: Iterable[RandomState]) -> list[RandomState]:
         """The states, with the shortest time step where a closed loop does not close at all
         positions of a step."""
         states, looped = [*drawn], bool(self.robot.model.closures)
@@ -283,29 +286,29 @@ class Module:
         if not stepping:
             return states
         program = None if self.regroup is None else self.regroup.program
-        finite = finite_states(stepping, program, _rows_of(states))
+        finite = finite_states(stepping, program, _input_rows(states))
         return [
-            (inputs if closes else {**inputs, "h": (NONZERO["h"],)}, tens)
-            for (inputs, tens), closes in zip(states, finite, strict=True)
+            (inputs if closes else {**inputs, "h": (NONZERO_DEFAULTS["h"],)}, link_parameters)
+            for (inputs, link_parameters), closes in zip(states, finite, strict=True)
         ]
 
     @cached_property
-    def _read(self) -> dict[str, int]:
+    def _input_sizes(self) -> dict[str, int]:
         """The inputs that the functions read with their sizes, and q, q̇ and q̈; without inertial
         parameters."""
         read = {name for f in self.functions for name in f.inputs} | {"q", "qd", "qdd"}
         sizes = {a.name: prod(a.sizes(self.dimensions)) for a in INPUTS.values() if a.name in read}
         return {name: n for name, n in sizes.items() if name not in ("par", "pi")}
 
-    def _random(self, rng: random.Random) -> dict[str, Floats]:
-        spread = {name: SPREAD.get(name, 2.0) for name in self._read}
+    def _random_inputs(self, rng: random.Random) -> dict[str, Floats]:
+        ranges = {name: INPUT_RANGES.get(name, 2.0) for name in self._input_sizes}
         if self.robot.depends_on_load:
-            spread["friction"] = LOADED_FRICTION_SPREAD
-        if "delta" in spread and "limit" in spread:
-            spread["limit"] = MOTOR_LIMIT_SPREAD
+            ranges["friction"] = LOADED_FRICTION_RANGE
+        if "delta" in ranges and "limit" in ranges:
+            ranges["limit"] = MOTOR_LIMIT_RANGE
         drawn = {
-            k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n))
-            for k, n in self._read.items()
+            k: tuple(rng.uniform(-ranges[k], ranges[k]) for _ in range(n))
+            for k, n in self._input_sizes.items()
         }
         for name in sorted(drawn.keys() & {"q", "q_end", "q_ref"}):
             drawn[name] = with_random_unit_quaternions(
@@ -323,14 +326,14 @@ class Module:
     @cached_property
     def accuracy(self) -> Accuracy:
         """The errors of its functions at the test states."""
-        return self.accuracy_at(self._drawn)
+        return self.accuracy_at(self._drawn_states)
 
-    def accuracy_at(self, drawn: Sequence[Drawn]) -> Accuracy:
+    def accuracy_at(self, drawn: Sequence[RandomState]) -> Accuracy:
         """The errors of its functions at any states; the latest ones of each number of states are
         kept, because a few test states are compared with many others."""
 
         def accuracy() -> Accuracy:
-            return Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
+            return Accuracy(self.robot, self.regroup, *self.arithmetic, _input_rows(drawn))
 
         latest: Accuracy = self._accuracies.latest(len(drawn), [drawn], accuracy)
         return latest
@@ -358,14 +361,14 @@ class Module:
         arithmetic = ("double", "inline")
         if self.arithmetic == arithmetic:
             return self.accuracy
-        return Accuracy(self.robot, self.regroup, *arithmetic, _rows_of(self._drawn))
+        return Accuracy(self.robot, self.regroup, *arithmetic, _input_rows(self._drawn_states))
 
     def allowed(
         self,
         function: Function,
         accuracy: Accuracy | None = None,
         most: Mapping[str, Any] = MappingProxyType({}),
-    ) -> dict[str, Steps]:
+    ) -> dict[str, QuantizedErrors]:
         """How far the entries of each output of a function may be from the reference in each test
         state, with the accuracy of C or another, and no further than `most` (states x entries)."""
         wanted = {
@@ -373,14 +376,18 @@ class Module:
             for out in self.outputs(function)
         }
         limits = (accuracy or self.accuracy).allowed(function.program, wanted)
-        return {name: steps(np.minimum(x, most.get(name, np.inf))) for name, x in limits.items()}
+        return {
+            name: quantize_errors(np.minimum(x, most.get(name, np.inf)))
+            for name, x in limits.items()
+        }
 
 
-def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Floats]]:
+def _input_rows(drawn: Sequence[RandomState]) -> dict[str, list[Floats]]:
     """The rows of each input, one for each state, ``pi`` included."""
     rows = {name: [inputs[name] for inputs, _ in drawn] for name in drawn[0][0]}
-    return rows | {"pi": [tuple(x for ten in tens.values() for x in ten) for _, tens in drawn]}
+    rows["pi"] = [tuple(chain.from_iterable(parameters.values())) for _, parameters in drawn]
+    return rows
 
 
-def _rows(coordinates: Sequence[UserCoordinate]) -> list[tuple[int, str, str, str, str]]:
+def _coordinate_rows(coordinates: Sequence[UserCoordinate]) -> list[tuple[int, str, str, str, str]]:
     return [(k, c.name, c.link, c.kind, c.unit) for k, c in enumerate(coordinates)]

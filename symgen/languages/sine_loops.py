@@ -1,9 +1,9 @@
-"""Sines and cosines taken together: in one loop over several angles, which compilers turn into
-vectors.
+"""Groups of sines and cosines that are computed in one loop over several angles, which compilers
+vectorise.
 
-UR5 inverse dynamics takes 0.5 to 0.65 times as long with it as with a call an angle
-(docs/benchmarks/one-call.md). Eight angles fill the longest vectors there are; more at once would
-only be held longer."""
+UR5 inverse dynamics takes 0.5 to 0.65 times as long with it as with a call for each angle
+(docs/benchmarks/one-call.md). Eight angles fill the longest vectors; more would only be live
+longer."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -13,13 +13,13 @@ from typing import Final
 
 from symgen.compiler.passes import cached_analysis, live_nodes
 from symgen.compiler.program import LEAVES, Index, Program
-from symgen.languages.dialect import Text, Token
+from symgen.languages.dialect import Expression, Token
 from symgen.numbers.operations import OPS
 
-LONGEST: Final = 8
+MAX_LOOP_ANGLES: Final = 8
 
-SIMPLE: Final = frozenset(op.name for op in OPS.values() if op.counts_as in ("add", "mul"))
-"""What an angle may be made of to be known at the start of a function."""
+EARLY_OPS: Final = frozenset(op.name for op in OPS.values() if op.counts_as in ("add", "mul"))
+"""Operations of angles that can be computed at the start of a function."""
 
 Pair = tuple[Index | None, Index | None]
 """The nodes of the sine and of the cosine of an angle."""
@@ -27,21 +27,21 @@ Pair = tuple[Index | None, Index | None]
 
 @dataclass(frozen=True, slots=True)
 class SineLoop:
-    """A statement that makes the sines and cosines of `angles`: a variable for every node in
-    `pairs`."""
+    """A statement that computes the sines and cosines of `angles`, and defines a variable for every
+    node in `pairs`."""
 
     section: str
-    angles: tuple[Text, ...]
+    angles: tuple[Expression, ...]
     pairs: tuple[Pair, ...]
 
     @property
-    def makes(self) -> tuple[Index, ...]:
+    def defines(self) -> tuple[Index, ...]:
         """The nodes that become variables."""
         return tuple(k for pair in self.pairs for k in pair if k is not None)
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """The pieces of its code, but for the variables that it makes."""
+        """The pieces of its code, without the variables that it defines."""
         return tuple(t for angle in self.angles for t in angle.tokens)
 
     @property
@@ -57,23 +57,22 @@ class SineLoop:
 
 @dataclass(frozen=True, slots=True)
 class SineGroup:
-    """Angles whose sines and cosines are made together."""
+    """Angles whose sines and cosines are computed together."""
 
     angles: tuple[Index, ...]
     pairs: tuple[Pair, ...]
 
     @property
-    def looped(self) -> bool:
+    def in_loop(self) -> bool:
         """Whether there is a loop; a single pair has a call."""
         return len(self.angles) > 1
 
 
 @cached_analysis
-def groups(program: Program, longest: int) -> Mapping[Index, SineGroup]:
-    """The group that each sine or cosine is made in, by node; one that is alone and half of a pair
-    has none."""
-    pairs = _pairs(program)
-    simple = _simple(program)
+def sine_groups(program: Program, longest: int) -> Mapping[Index, SineGroup]:
+    """The group of each sine or cosine, by node; a single one without its partner has none."""
+    pairs = _sine_cosine_pairs(program)
+    simple = _early_nodes(program)
     early = [angle for angle in pairs if angle in simple]
     single = [(angle,) for angle in pairs if angle not in simple]
     together = [tuple(early[k : k + longest]) for k in range(0, len(early), longest)]
@@ -84,7 +83,7 @@ def groups(program: Program, longest: int) -> Mapping[Index, SineGroup]:
         {
             node: group
             for group in grouped
-            if group.looped or None not in group.pairs[0]
+            if group.in_loop or None not in group.pairs[0]
             for pair in group.pairs
             for node in pair
             if node is not None
@@ -93,7 +92,7 @@ def groups(program: Program, longest: int) -> Mapping[Index, SineGroup]:
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
+class SineUse:
     """How programs compute sines and cosines."""
 
     alone: frozenset[str]
@@ -110,18 +109,18 @@ class Forms:
         return self.paired or self.together or not self.alone.isdisjoint(("sin", "cos"))
 
 
-def forms(programs: Iterable[Program]) -> Forms:
+def sine_use(programs: Iterable[Program]) -> SineUse:
     """How some programs compute their sines and cosines if they are grouped."""
     alone, grouped = set[str](), list[SineGroup]()
     for program in programs:
-        grouping = groups(program, LONGEST)
+        grouping = sine_groups(program, MAX_LOOP_ANGLES)
         grouped += grouping.values()
         alone.update(program.nodes[i].op for i in live_nodes(program) if i not in grouping)
-    looped = {group.looped for group in grouped}
-    return Forms(frozenset(alone), paired=False in looped, together=True in looped)
+    looped = {group.in_loop for group in grouped}
+    return SineUse(frozenset(alone), paired=False in looped, together=True in looped)
 
 
-def _pairs(program: Program) -> dict[Index, Pair]:
+def _sine_cosine_pairs(program: Program) -> dict[Index, Pair]:
     """The sine and cosine of each angle, in the order of first use."""
     by_angle: dict[Index, dict[str, Index]] = defaultdict(dict)
     for index in live_nodes(program):
@@ -131,11 +130,11 @@ def _pairs(program: Program) -> dict[Index, Pair]:
     return {angle: (nodes.get("sin"), nodes.get("cos")) for angle, nodes in by_angle.items()}
 
 
-def _simple(program: Program) -> set[Index]:
+def _early_nodes(program: Program) -> set[Index]:
     """The live nodes that are leaves, or made of leaves by sums and products alone."""
     simple: set[Index] = set()
     for index in live_nodes(program):
         op, a, b = program.nodes[index]
-        if op in LEAVES or (op in SIMPLE and a in simple and (b is None or b in simple)):
+        if op in LEAVES or (op in EARLY_OPS and a in simple and (b is None or b in simple)):
             simple.add(index)
     return simple

@@ -8,12 +8,24 @@ from typing import Any
 from symgen.compiler.parallel import parallel_map
 from symgen.compiler.passes import live_nodes, used_ops
 from symgen.compiler.program import Program
-from symgen.languages.conventions import ROWS, Entries, convention_lines, listed
-from symgen.languages.describe import Argument, FunctionDescription, descriptions, packed, tables
+from symgen.languages.conventions import ROW_MAJOR, IndexConvention, convention_lines, wrapped_list
+from symgen.languages.describe import (
+    Argument,
+    FunctionDescription,
+    coordinate_tables,
+    descriptions,
+    packed_arrays,
+)
 from symgen.languages.dialect import Dialect
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
-from symgen.languages.writer import Block, FunctionBody, blocks, function_body, zeros
+from symgen.languages.writer import (
+    Block,
+    FunctionBody,
+    code_blocks,
+    function_body,
+    structural_zero_counts,
+)
 from symgen.numbers.operations import OPS
 
 
@@ -33,9 +45,9 @@ class PrintedFunction:
     """The names of its variables, in the order of definition."""
 
 
-def blocks_of(body: FunctionBody, dialect: Dialect) -> list[Block]:
+def body_blocks(body: FunctionBody, dialect: Dialect) -> list[Block]:
     """The blocks of lines of a body: one for each step of the algorithm."""
-    return blocks(body.steps, body.names, dialect)
+    return code_blocks(body.steps, body.names, dialect)
 
 
 @dataclass(frozen=True)
@@ -49,30 +61,30 @@ class TextBackend:
     """A name as a string literal."""
     heading: str = "// {}"
     """The comment of one line above a step."""
-    end: str = ";"
+    statement_end: str = ";"
     """The end of a statement."""
-    chained: bool = True
+    chain_assignments: bool = True
     """Whether one statement may define several entries."""
-    entries: Entries = ROWS
+    entries: IndexConvention = ROW_MAJOR
     """How arrays are indexed, for the documentation."""
     max_locals: int | None = None
     """The maximum number of local variables of a function, None if there is no limit."""
     tests_pivots: bool = True
     """Whether its functions report a mass matrix that is not positive definite."""
-    arrange: Callable[[FunctionBody, Dialect], list[Block]] = blocks_of
+    make_blocks: Callable[[FunctionBody, Dialect], list[Block]] = body_blocks
     """Makes blocks of lines of a body that has no limit of variables."""
 
     def context(self, module: Module) -> dict[str, Any]:
         """The variables of the templates of every such language.
 
-        A template prints `conventions`, `tables` and `legend` as comments, and for each of
-        `functions` its head, its documentation and its `blocks` in `bodies`. Before the blocks, it
-        fills outputs that have `zeros` and makes the array `work`. After them, it refuses
-        `reciprocals` that are not positive and finite, if the function has `pivots`. It defines the
-        index function of each of `layouts`, and the parameters of the file if the module has
-        `regroup`."""
+        A template prints `conventions`, `tables` and `legend` as comments, and for each
+        of `functions` its head, its documentation and its `blocks` in `bodies`. Before the
+        blocks, it fills outputs that have `zeros` and makes the array `work`.
+        After them, it refuses `reciprocals` that are not positive and finite, if the function has
+        `pivots`. It defines the index function of each of `layouts`, and the parameters of the file
+        if the module has `regroup`."""
         described = descriptions(module)
-        bodies = parallel_map(self.printed, described)
+        bodies = parallel_map(self.print_function, described)
         names = [name for body in bodies for name in body.names]
         return {
             "module": module,
@@ -80,29 +92,29 @@ class TextBackend:
             "bodies": dict(zip((d.name for d in described), bodies, strict=True)),
             "legend": legend(names, (a.name for d in described for a in d.outs), self.entries),
             "conventions": convention_lines(module, self.entries),
-            "tables": tables(module, self.comment, self.entries.first),
+            "tables": coordinate_tables(module, self.comment, self.entries.first),
             "comment": self.comment,
-            "listed": listed,
+            "listed": wrapped_list,
             "text": self.text,
-            "layouts": packed(described),
-            "unpacked": self._unpacked,
+            "layouts": packed_arrays(described),
+            "unpacked": self._unpacking_target,
         }
 
-    def printed(self, d: FunctionDescription) -> PrintedFunction:
+    def print_function(self, d: FunctionDescription) -> PrintedFunction:
         """The code of a function; its structural zeros are left to the template."""
-        empty = zeros(d.program)
+        empty = structural_zero_counts(d.program)
         pivots = d.pivots if self.tests_pivots else ()
         body = function_body(d.program, self.dialect, empty, pivots)
         where, work = body.names, 0
         if self.max_locals is None or len(where) <= self.max_locals:
-            written = self.arrange(body, self.dialect)
+            written = self.make_blocks(body, self.dialect)
         else:
             work = len(where)
             where = {node: self.entries.of("work", k) for k, node in enumerate(where)}
-            written = blocks(body.steps, where, self.dialect, where)
+            written = code_blocks(body.steps, where, self.dialect, where)
         return PrintedFunction(
             [self._lines(block) for block in written],
-            tuple(body.signed(pivots, where)),
+            tuple(body.signed_texts(pivots, where)),
             dict(empty),
             work,
             tuple(body.names.values()),
@@ -114,15 +126,15 @@ class TextBackend:
             if not line.left:
                 texts.append(line.right)
                 continue
-            if self.chained or len(line.left) < 2:
-                texts.append(f"{' = '.join(line.left)} = {line.right}{self.end}")
+            if self.chain_assignments or len(line.left) < 2:
+                texts.append(f"{' = '.join(line.left)} = {line.right}{self.statement_end}")
                 continue
             first, *others = line.left
-            texts.append(f"{first} = {line.right}{self.end}")
-            texts += [f"{other} = {first}{self.end}" for other in others]
+            texts.append(f"{first} = {line.right}{self.statement_end}")
+            texts += [f"{other} = {first}{self.statement_end}" for other in others]
         return texts
 
-    def _unpacked(self, d: FunctionDescription, a: Argument) -> str:
+    def _unpacking_target(self, d: FunctionDescription, a: Argument) -> str:
         """Targets for the entries of an input array; entries that are not read become ``_``."""
         nodes = (d.program.nodes[i] for i in live_nodes(d.program))
         read = {node.b for node in nodes if node.op == "input" and node.a == a.name}

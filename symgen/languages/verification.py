@@ -17,19 +17,19 @@ from symgen.compiler.evaluate import evaluate
 from symgen.languages.accuracy import Accuracy
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Floats, Module
-from symgen.native.isolated import limited
+from symgen.native.isolated import time_limit
 from symgen.numbers.types import AnyArray
 from symgen.proof.reference_values import MAX_STATES, EvaluatorsByCount, reference_results
 from symgen.tracing.function import Function
 
-STATES: Final = 50
-FEWEST: Final = 4
-LARGE_ANGLES: Final = 1
+STATE_COUNT: Final = 50
+MIN_STATE_COUNT: Final = 4
+LARGE_ANGLE_STATE: Final = 1
 """The number of the state whose angles are of many turns: laws that take much time are tried at the
 first states only."""
 MAX_RUN_OPERATIONS: Final = 20_000
-"""Operations of the float runs of a function at all states together, unless `FEWEST` states need
-more."""
+"""Operations of the float runs of a function at all states together, unless `MIN_STATE_COUNT`
+states need more."""
 RUN_OPERATIONS_VARIABLE: Final = "SYMGEN_VERIFY_OPERATIONS"
 """The environment variable that overrides `MAX_RUN_OPERATIONS`."""
 
@@ -59,7 +59,7 @@ class VerificationTarget:
     folder: Path
     module: Module
     hashes: Mapping[str, str]
-    count: int = STATES
+    count: int = STATE_COUNT
     max_run_operations: int = field(
         default_factory=lambda: int(os.environ.get(RUN_OPERATIONS_VARIABLE, MAX_RUN_OPERATIONS))
     )
@@ -68,30 +68,30 @@ class VerificationTarget:
     @cached_property
     def states(self) -> list[Arrays]:
         """Random inputs of all functions, the same at every run; the angles of one are large."""
-        drawn = self.module.random_states(random.Random(0), self.count, LARGE_ANGLES)
+        drawn = self.module.random_states(random.Random(0), self.count, LARGE_ANGLE_STATE)
         return [self._state(inputs, tens) for inputs, tens in drawn]
 
-    def some(self, function: Function) -> list[Arrays]:
+    def run_states(self, function: Function) -> list[Arrays]:
         """The states that a function is run at on Python's numbers: fewer of a long one."""
         affordable = self.max_run_operations // max(function.counts.total, 1)
-        return self.states[: min(self.count, max(FEWEST, affordable))]
+        return self.states[: min(self.count, max(MIN_STATE_COUNT, affordable))]
 
-    def compared(self, function: Function) -> list[Arrays]:
+    def compared_states(self, function: Function) -> list[Arrays]:
         """The states at which results of a function are compared with its float run and with the
         laws."""
-        return self.states[: max(len(self.some(function)), MAX_STATES)]
+        return self.states[: max(len(self.run_states(function)), MAX_STATES)]
 
     @cached_property
     def _runs(self) -> dict[str, list[dict[str, list[Any]]]]:
         return {}
 
     def runs(self, function: Function) -> list[dict[str, list[Any]]]:
-        """The algorithms of a function on Python floats at `some` states, outputs by name; run once
-        for all languages."""
+        """The algorithms of a function on Python floats at `run_states` states, outputs by name;
+        run once for all languages."""
         if function.name not in self._runs:
             self._runs[function.name] = [
                 function.run(**{name: state[name].tolist() for name in function.inputs})
-                for state in self.some(function)
+                for state in self.run_states(function)
             ]
         return self._runs[function.name]
 
@@ -105,7 +105,7 @@ class VerificationTarget:
         return state
 
     @cached_property
-    def judges(self) -> EvaluatorsByCount:
+    def reference_evaluators(self) -> EvaluatorsByCount:
         """The laws at the states, the same for all functions."""
         return EvaluatorsByCount(self.module.robot, self.states)
 
@@ -122,7 +122,7 @@ class VerificationTarget:
         )
 
 
-def described(target: VerificationTarget, name: str) -> FunctionDescription:
+def description_of(target: VerificationTarget, name: str) -> FunctionDescription:
     """The description of a function."""
     return next(d for d in descriptions(target.module) if d.name == name)
 
@@ -139,28 +139,28 @@ def as_tuple(result: Any) -> tuple[Any, ...]:
 
 def results(d: FunctionDescription, call: Callable[..., Any], state: Arrays) -> Arrays:
     """The outputs of a compiled or Python function by name, flat."""
-    with limited():
+    with time_limit():
         arrays = as_tuple(call(*inputs(d, state)))
     names = [a.name for a in d.arguments if a.direction == "out"]
     return {name: np.ravel(array) for name, array in zip(names, arrays, strict=True)}
 
 
-def relative_error(result: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> float:
+def relative_error(result: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> float:
     """Largest difference relative to the largest entry; infinite where something is not a
     number."""
-    difference = float(np.max(np.abs(result - wanted), initial=0.0))
-    size = float(np.max(np.abs(wanted), initial=0.0)) or 1.0
+    difference = float(np.max(np.abs(result - expected), initial=0.0))
+    size = float(np.max(np.abs(expected), initial=0.0)) or 1.0
     return difference / size if np.isfinite(difference) else float("inf")
 
 
 def error_ratio(
-    computed: Sequence[AnyArray], wanted: Sequence[AnyArray], allowed: AnyArray
+    computed: Sequence[AnyArray], expected: Sequence[AnyArray], allowed: AnyArray
 ) -> float:
     """Largest error as a part of what is allowed of its entry; infinite where something is not a
     number."""
     shape = allowed.shape
     error = np.abs(
-        np.reshape(computed, shape).astype(float) - np.reshape(wanted, shape).astype(float)
+        np.reshape(computed, shape).astype(float) - np.reshape(expected, shape).astype(float)
     )
     with np.errstate(all="ignore"):
         parts = np.where(error == 0.0, 0.0, error / allowed)
@@ -173,38 +173,40 @@ def error_ratio_to_runs(
     """Largest error of outputs in double precision (each states first) against the float run, as a
     part of what is allowed."""
     runs = target.runs(function)
-    wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
-    allowed = target.accuracy(target.some(function), "double").allowed(function.program, wanted)
-    pairs = zip(wanted, arrays, strict=True)
+    expected = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
+    allowed = target.accuracy(target.run_states(function), "double").allowed(
+        function.program, expected
+    )
+    pairs = zip(expected, arrays, strict=True)
     return max(
-        error_ratio(list(result[: len(runs)]), wanted[name], allowed[name])
+        error_ratio(list(result[: len(runs)]), expected[name], allowed[name])
         for name, result in pairs
     )
 
 
-def format_error_ratio(share: float) -> str:
+def format_error_ratio(ratio: float) -> str:
     """A share of what is allowed, in words."""
-    return f"largest error {share:.1e} of its bound"
+    return f"largest error {ratio:.1e} of its bound"
 
 
-def against_laws(
+def compare_with_references(
     target: VerificationTarget, function: Function, outputs: Sequence[Arrays]
 ) -> Iterator[Check]:
     """The outputs of a function in each of its compared states against the law of each of its
     quantities."""
-    for judgement in reference_results(target.judges, function):
-        name = judgement.quantity.name
-        of = "" if name == function.name else f"{name} "
-        claim = f"{function.name}: {of}{judgement.claim}"
-        if judgement.problem:
-            yield Check(claim, False, judgement.problem)
+    for comparison in reference_results(target.reference_evaluators, function):
+        name = comparison.quantity.name
+        prefix = "" if name == function.name else f"{name} "
+        claim = f"{function.name}: {prefix}{comparison.claim}"
+        if comparison.problem:
+            yield Check(claim, False, comparison.problem)
             continue
-        states = target.states[: judgement.states]
-        computed = outputs[: judgement.states]
-        allowed = target.accuracy(states).allowed(function.program, judgement.wanted)
-        share = max(
+        states = target.states[: comparison.states]
+        computed = outputs[: comparison.states]
+        allowed = target.accuracy(states).allowed(function.program, comparison.wanted)
+        ratio = max(
             error_ratio([g[name] for g in computed], list(rows), allowed[name])
-            for name, rows in judgement.wanted.items()
+            for name, rows in comparison.wanted.items()
         )
-        figure = f"{format_error_ratio(share)}, {len(states)} states, {judgement.seconds:.1f} s"
-        yield Check(claim, share <= 1.0, figure)
+        figure = f"{format_error_ratio(ratio)}, {len(states)} states, {comparison.seconds:.1f} s"
+        yield Check(claim, ratio <= 1.0, figure)

@@ -1,7 +1,7 @@
-"""From a tape to lines of code: what becomes a variable, what is written in place, in which order.
+"""From an expression graph to statements: the choice of variables, and the order.
 
-A value read once is written where it is read as long as the line stays short; every other value is
-a named constant. Outputs are stored as soon as they are known, which keeps few values alive."""
+A value that is read once is written in place as long as the line stays short; every other value is
+a named constant. Outputs are stored as soon as they are known, so that few values are live."""
 
 import re
 from collections import defaultdict
@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from symgen.compiler.objective import SUMS
+from symgen.compiler.naming import distinct_in_lower_case
+from symgen.compiler.objective import ADDITIVE_OPS
 from symgen.compiler.passes import (
     cached_analysis,
     live_nodes,
-    names,
     negated_variables,
+    node_names,
     operands,
     partial_sum_names,
     result_is_negated,
@@ -23,36 +24,43 @@ from symgen.compiler.passes import (
     use_counts,
 )
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
-from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, Text, Token, atom, negated
-from symgen.languages.sine_loops import LONGEST, SineGroup, SineLoop, groups
+from symgen.languages.dialect import (
+    COSINE_ARRAY,
+    SINE_ARRAY,
+    Dialect,
+    Expression,
+    Token,
+    atom,
+    negated,
+)
+from symgen.languages.sine_loops import MAX_LOOP_ANGLES, SineGroup, SineLoop, sine_groups
 from symgen.numbers.operations import OPS
 
-CONSTANT_ENTRIES = "constant entries"
-ANGLES = "sines and cosines"
+CONSTANT_ENTRIES_TITLE = "constant entries"
+SINES_TITLE = "sines and cosines"
 
 
 @dataclass(slots=True, eq=False)
 class Statement:
     """A new variable for tape node `node`, or (None) a store to output entries, of the value
-    `right`. Never changed once made, but there are so many that it costs to have each field of
-    them frozen."""
+    `right`. Immutable by convention: a frozen dataclass would be slower, and there are many."""
 
     section: str
     node: Index | None
     left: tuple[str, ...]
-    right: Text
-    makes: tuple[Index, ...] = field(init=False)
+    right: Expression
+    defines: tuple[Index, ...] = field(init=False)
     """The nodes that become variables."""
     reads: frozenset[Index] = field(init=False)
     """The nodes whose variables are read."""
 
     def __post_init__(self) -> None:
-        self.makes = () if self.node is None else (self.node,)
+        self.defines = () if self.node is None else (self.node,)
         self.reads = self.right.reads
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """The pieces of its code, but for the variable that it makes."""
+        """The pieces of its code, without the variable that it defines."""
         return self.left + self.right.tokens
 
     @property
@@ -62,11 +70,11 @@ class Statement:
 
 
 Step = Statement | SineLoop
-"""What a function does one after the other."""
+"""A statement of a function."""
 
 
 @cached_analysis
-def zeros(program: Program) -> Mapping[str, int]:
+def structural_zero_counts(program: Program) -> Mapping[str, int]:
     """How many structural zeros each output has."""
     return MappingProxyType({out.name: out.refs.count(None) for out in program.outputs})
 
@@ -81,11 +89,13 @@ class FunctionBody:
     names: Mapping[Index, str]
     """The variable of each node that has one, in the order of definition."""
 
-    def signed(self, refs: Iterable[Ref], where: Mapping[Index, str] | None = None) -> list[str]:
-        """The text of each referred value, sign included, with each variable's text from `where`,
-        by default its name."""
-        negated, where = negated_variables(self.program), where or self.names
-        return [("-" if r.negative != (r.node in negated) else "") + where[r.node] for r in refs]
+    def signed_texts(
+        self, refs: Iterable[Ref], texts: Mapping[Index, str] | None = None
+    ) -> list[str]:
+        """The text of each referred value, sign included, with each variable's text from
+        `texts`, by default its name."""
+        negated, texts = negated_variables(self.program), texts or self.names
+        return [("-" if r.negative != (r.node in negated) else "") + texts[r.node] for r in refs]
 
 
 def function_body(
@@ -93,50 +103,52 @@ def function_body(
 ) -> FunctionBody:
     """The statements of a program. Structural zeros of the outputs `omitted` are not stored, and
     `pivots` are variables."""
-    steps = _Writer(program, dialect, omitted, [ref.node for ref in pivots]).statements()
-    return FunctionBody(program, tuple(steps), _variables(program, steps))
+    steps = _StatementWriter(program, dialect, omitted, [ref.node for ref in pivots]).statements()
+    return FunctionBody(program, tuple(steps), _variable_names(program, dialect, steps))
 
 
-def _variables(program: Program, steps: Sequence[Step]) -> dict[Index, str]:
-    """A name for every variable, neg_NAME where it holds the negative of what is called so; else
-    that of a part of what has one; else t1, t2, ..."""
-    negated, known = negated_variables(program), names(program)
-    defined = [node for s in steps for node in s.makes]
-    named = {i: f"t{k}" for k, i in enumerate(defined, 1)} | partial_sum_names(program, defined)
-    for i in known.keys() & named.keys():
+def _variable_names(program: Program, dialect: Dialect, steps: Sequence[Step]) -> dict[Index, str]:
+    """A name for every variable: that of its node, neg_NAME if it holds the negative of the named
+    value; else that of a partial sum; else t1, t2, ..."""
+    negated, known = negated_variables(program), node_names(program)
+    defined = [node for s in steps for node in s.defines]
+    names = {i: f"t{k}" for k, i in enumerate(defined, 1)} | partial_sum_names(program, defined)
+    for i in known.keys() & names.keys():
         name, negative = known[i]
-        named[i] = name if negative == (i in negated) else f"neg_{name}"
-    return named
+        names[i] = name if negative == (i in negated) else f"neg_{name}"
+    return names if dialect.case_sensitive else distinct_in_lower_case(program, names)
 
 
-class _Writer:
-    """Writes a program; what its variables hold the negative of is in `flipped`."""
+class _StatementWriter:
+    """Writes the statements of a program; `negated` has the nodes whose variables hold the
+    negative."""
 
     def __init__(
         self,
         program: Program,
         dialect: Dialect,
-        zeroed: Collection[str],
-        kept: Collection[Index],
+        omitted: Collection[str],
+        always_named: Collection[Index],
     ) -> None:
-        self.program, self.dialect, self.zeroed = program, dialect, zeroed
-        self.kept = frozenset(kept)
-        self.flipped = negated_variables(program)
+        self.program, self.dialect, self.omitted = program, dialect, omitted
+        self.always_named = frozenset(always_named)
+        self.negated = negated_variables(program)
         self.uses = use_counts(program)
-        self.texts: dict[Index, Text] = {}
+        self.texts: dict[Index, Expression] = {}
         self.inline: set[Index] = set()
         self.result: list[Step] = []
-        self.here = ""
+        self.current_section = ""
         self.visited: set[Index] = set()
-        self.looped: set[SineGroup] = set()
+        self.emitted_groups: set[SineGroup] = set()
         self.shapes = {out.name: out.shape for out in program.outputs}
         self.stores = defaultdict[Index, list[tuple[str, int, bool]]](list)
-        """The entries of outputs that each node is, each with its sign."""
+        """The entries of outputs that are equal to each node, each with its sign."""
         for out in program.outputs:
             for k, ref in enumerate(out.refs):
                 if ref is not None:
                     self.stores[ref.node].append((out.name, k, ref.negative))
-        self.groups = groups(program, LONGEST if dialect.loop else 1) if dialect.pair else {}
+        longest = MAX_LOOP_ANGLES if dialect.sincos_loop else 1
+        self.groups = sine_groups(program, longest) if dialect.sincos_call else {}
 
     def statements(self) -> list[Step]:
         """All steps, in order."""
@@ -147,43 +159,43 @@ class _Writer:
         return self.result
 
     def _visit(self, index: Index, section: str) -> None:
-        """A node, unless a loop of sines wanted it before its turn."""
+        """Write a node, unless a loop of sines needed it earlier."""
         if index in self.visited:
             return
         self.visited.add(index)
         group = self.groups.get(index)
         if group is not None:
-            self._loop(group, section)
-        self.here = section
+            self._emit_sines(group, section)
+        self.current_section = section
         if group is None:
-            self._value(index)
+            self._emit_value(index)
         if index in self.stores:
             self._store(index)
 
-    def _loop(self, group: SineGroup, section: str) -> None:
+    def _emit_sines(self, group: SineGroup, section: str) -> None:
         """The loop that makes a group of sines and cosines, before the first of them is read."""
-        if group not in self.looped:
-            self.looped.add(group)
-            title = ANGLES if group.looped else section
+        if group not in self.emitted_groups:
+            self.emitted_groups.add(group)
+            title = SINES_TITLE if group.in_loop else section
             for node in upstream(self.program, group.angles):
                 if self.program.nodes[node].op not in LEAVES:
                     self._visit(node, title)
             self.result.append(SineLoop(title, tuple(map(self._text, group.angles)), group.pairs))
 
-    def _value(self, index: Index) -> None:
+    def _emit_value(self, index: Index) -> None:
         text = self._expression(index)
-        if self.uses[index] == 1 and index not in self.kept:
+        if self.uses[index] == 1 and index not in self.always_named:
             self.texts[index] = text
             self.inline.add(index)
         else:
             self._define(index, text)
 
-    def _expression(self, index: Index) -> Text:
-        """The node in terms of its operands; the longest operand gets a line of its own if this one
-        is too long."""
+    def _expression(self, index: Index) -> Expression:
+        """The node in terms of its operands. While the line is too long, the longest operand
+        becomes a variable."""
         node = self.program.nodes[index]
         while True:
-            text = self._combined(index, node)
+            text = self._operation(index, node)
             if text.length <= self.dialect.width:
                 return text
             pending = [k for k in operands(node) if k in self.inline]
@@ -193,34 +205,35 @@ class _Writer:
             self.inline.remove(longest)
             self._define(longest, self.texts.pop(longest))
 
-    def _combined(self, index: Index, node: Node) -> Text:
+    def _operation(self, index: Index, node: Node) -> Expression:
         if node.op == "mul":
             text, negative = self._product(node)
-        elif node.op in SUMS:
-            text, negative = self._sum(node, index in self.flipped)
+        elif node.op in ADDITIVE_OPS:
+            text, negative = self._sum(node, index in self.negated)
         else:
             text, negative = self._function(node)
-        return text if negative == (index in self.flipped) else negated(text)
+        return text if negative == (index in self.negated) else negated(text)
 
-    def _product(self, node: Node) -> tuple[Text, bool]:
-        """A product of what variables hold, and whether it is the negative of the node."""
+    def _product(self, node: Node) -> tuple[Expression, bool]:
+        """The product of two variables, and whether it is the negative of the node."""
         a, b = self._text(node.a), self._text(node.b)
-        if _constants_first(b) < _constants_first(a):
+        if _factor_order(b) < _factor_order(a):
             a, b = b, a
-        negative = (node.a in self.flipped) != (node.b in self.flipped)
+        negative = (node.a in self.negated) != (node.b in self.negated)
         return self.dialect.operations["mul"](a, b), negative
 
-    def _sum(self, node: Node, wanted: bool) -> tuple[Text, bool]:
-        """A sum of what variables hold, or their difference, which may be had either way round."""
+    def _sum(self, node: Node, wanted: bool) -> tuple[Expression, bool]:
+        """The sum or difference of two variables, and whether it is the negative of the node; a
+        difference has the `wanted` sign."""
         table, a, b = self.dialect.operations, self._text(node.a), self._text(node.b)
-        first, second = node.a in self.flipped, (node.b in self.flipped) != (node.op == "sub")
+        first, second = node.a in self.negated, (node.b in self.negated) != (node.op == "sub")
         if first == second:
-            return table["add"](*((a, b) if a.binding <= b.binding else (b, a))), first
+            return table["add"](*((a, b) if a.precedence <= b.precedence else (b, a))), first
         return table["sub"](*((a, b) if first == wanted else (b, a))), wanted
 
-    def _function(self, node: Node) -> tuple[Text, bool]:
+    def _function(self, node: Node) -> tuple[Expression, bool]:
         read = operands(node)
-        parts, signs = [self._text(k) for k in read], [k in self.flipped for k in read]
+        parts, signs = [self._text(k) for k in read], [k in self.negated for k in read]
         negative = result_is_negated(node, signs, False)
         if node.op == "neg":
             return parts[0], negative
@@ -228,7 +241,7 @@ class _Writer:
             parts = [negated(p) if sign else p for p, sign in zip(parts, signs, strict=True)]
         return self.dialect.operations[node.op](*parts), negative
 
-    def _text(self, index: Index) -> Text:
+    def _text(self, index: Index) -> Expression:
         """The node's variable (or its expression), which holds its negative where it is flipped."""
         text = self.texts.get(index)
         if text is None:
@@ -241,55 +254,56 @@ class _Writer:
             return self.dialect.literal(node.a)
         return self.dialect.input(node.a, node.b) if node.op == "input" else index
 
-    def _define(self, index: Index, text: Text) -> None:
-        self.result.append(Statement(self.here, index, (), text))
+    def _define(self, index: Index, text: Expression) -> None:
+        self.result.append(Statement(self.current_section, index, (), text))
 
     def _store(self, index: Index) -> None:
-        """Write a node to the entries that it is."""
+        """Store a node in the entries of outputs that are equal to it."""
         stores = self.stores[index]
         for wanted in (False, True):
             left = [self._entry(array, k) for array, k, negative in stores if negative == wanted]
             if left:
-                right = self._signed(index, wanted)
-                self.result.append(Statement(self.here, None, tuple(left), right))
+                right = self._with_sign(index, wanted)
+                self.result.append(Statement(self.current_section, None, tuple(left), right))
 
     def _entry(self, array: str, k: int) -> str:
         return self.dialect.entry(array, self.shapes[array], k)
 
-    def _signed(self, index: Index, negative: bool) -> Text:
+    def _with_sign(self, index: Index, negative: bool) -> Expression:
         text = self._text(index)
-        return negated(text) if negative != (index in self.flipped) else text
+        return negated(text) if negative != (index in self.negated) else text
 
     def _constant_outputs(self) -> None:
         """Structural zeros, and outputs that are inputs or numbers."""
-        entries: dict[Text, list[str]] = defaultdict(list)
-        zero = self.dialect.alone(atom(self.dialect.literal(0.0)))
+        entries: dict[Expression, list[str]] = defaultdict(list)
+        zero = self.dialect.constant_entry(atom(self.dialect.literal(0.0)))
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
-                if ref is None and out.name not in self.zeroed:
+                if ref is None and out.name not in self.omitted:
                     entries[zero].append(self._entry(out.name, k))
                 elif ref is not None and self.program.nodes[ref.node].op in LEAVES:
-                    text = self._signed(*ref)
+                    text = self._with_sign(*ref)
                     constant = self.program.nodes[ref.node].op == "const"
-                    text = self.dialect.alone(text) if constant else text
+                    text = self.dialect.constant_entry(text) if constant else text
                     entries[text].append(self._entry(out.name, k))
         self.result += [
-            Statement(CONSTANT_ENTRIES, None, tuple(left), right) for right, left in entries.items()
+            Statement(CONSTANT_ENTRIES_TITLE, None, tuple(left), right)
+            for right, left in entries.items()
         ]
 
 
-NUMBER: Final = re.compile(r"([A-Za-z:]+\()?\d")
-"""How a literal begins, also one that is turned into the type at hand: ``Real(0.3)``."""
+NUMERIC_LITERAL: Final = re.compile(r"([A-Za-z:]+\()?\d")
+"""The beginning of a literal, also of one with a type conversion: ``Real(0.3)``."""
 
 
-def _constants_first(text: Text) -> tuple[bool, int]:
+def _factor_order(text: Expression) -> tuple[bool, int]:
     first = text.tokens[0]
-    return isinstance(first, int) or not NUMBER.match(first), -text.binding
+    return isinstance(first, int) or not NUMERIC_LITERAL.match(first), -text.precedence
 
 
 class CodeLine(NamedTuple):
-    """A statement as code: ``left`` (several entries may share a value) becomes ``right``; without
-    ``left``, that is a line as it stands."""
+    """A statement as code: each of ``left`` is assigned the value ``right``; without ``left``,
+    ``right`` is a complete line."""
 
     left: tuple[str, ...]
     right: str
@@ -303,70 +317,82 @@ class Block:
     lines: list[CodeLine] = field(default_factory=list)
 
 
-def blocks(
+def code_blocks(
     steps: Sequence[Step],
-    where: Mapping[Index, str],
+    texts: Mapping[Index, str],
     dialect: Dialect,
-    declared: Mapping[Index, str] | None = None,
+    targets: Mapping[Index, str] | None = None,
 ) -> list[Block]:
-    """Statements as code with each variable's text from `where`; those in `declared` are defined by
-    that text."""
+    """Statements as code with each variable's text from `texts`; those in
+    `targets` are defined by that text."""
     result: list[Block] = []
-    declared, loops = declared or {}, 0
+    targets, loops = targets or {}, 0
     for s in steps:
         if not result or result[-1].title != s.section:
             result.append(Block(s.section))
         if isinstance(s, Statement):
-            left = s.left or (_definition(s.node, where, dialect, declared),)
-            result[-1].lines.append(CodeLine(left, _code(s.right, where)))
+            left = s.left or (_assignment_target(s.node, texts, dialect, targets),)
+            result[-1].lines.append(CodeLine(left, _expression_text(s.right, texts)))
         elif len(s.angles) == 1:
-            result[-1].lines += _both(s, where, dialect, declared)
+            result[-1].lines += _sincos_lines(s, texts, dialect, targets)
         else:
-            result[-1].lines += _loop(s, loops, where, dialect, declared)
+            result[-1].lines += _sine_loop_lines(s, loops, texts, dialect, targets)
             loops += 1
     return result
 
 
-def _code(text: Text, where: Mapping[Index, str]) -> str:
-    return "".join([t if isinstance(t, str) else where[t] for t in text.tokens])
+def _expression_text(text: Expression, texts: Mapping[Index, str]) -> str:
+    return "".join([t if isinstance(t, str) else texts[t] for t in text.tokens])
 
 
-def _both(
-    s: SineLoop, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+def _sincos_lines(
+    s: SineLoop,
+    texts: Mapping[Index, str],
+    dialect: Dialect,
+    targets: Mapping[Index, str],
 ) -> Iterator[CodeLine]:
-    for node in s.makes:
-        if dialect.reserve and node not in declared:
-            yield CodeLine((), dialect.reserve.format(name=where[node]))
-    sine, cosine = (where[node] for node in s.makes)
+    for node in s.defines:
+        if dialect.declare_uninitialized and node not in targets:
+            yield CodeLine((), dialect.declare_uninitialized.format(name=texts[node]))
+    sine, cosine = (texts[node] for node in s.defines)
     yield CodeLine(
-        (), dialect.pair.format(angle=_code(s.angles[0], where), sine=sine, cosine=cosine)
+        (),
+        dialect.sincos_call.format(
+            angle=_expression_text(s.angles[0], texts), sine=sine, cosine=cosine
+        ),
     )
 
 
-def _loop(
+def _sine_loop_lines(
     s: SineLoop,
     loops: int,
-    where: Mapping[Index, str],
+    texts: Mapping[Index, str],
     dialect: Dialect,
-    declared: Mapping[Index, str],
+    targets: Mapping[Index, str],
 ) -> Iterator[CodeLine]:
-    """The loop, with arrays of its own, and the variables that it makes."""
-    assert dialect.loop is not None
+    """The loop with its own arrays, and the variables that it defines."""
+    assert dialect.sincos_loop is not None
     number = f"{loops + 1}" if loops else ""
     yield from (
         CodeLine((), line)
-        for line in dialect.loop([_code(angle, where) for angle in s.angles], number)
+        for line in dialect.sincos_loop(
+            [_expression_text(angle, texts) for angle in s.angles], number
+        )
     )
     for k, pair in enumerate(s.pairs):
         for node, array in zip(pair, (SINE_ARRAY, COSINE_ARRAY), strict=True):
             if node is not None:
                 yield CodeLine(
-                    (_definition(node, where, dialect, declared),), f"{array}{number}[{k}]"
+                    (_assignment_target(node, texts, dialect, targets),),
+                    f"{array}{number}[{k}]",
                 )
 
 
-def _definition(
-    node: Index | None, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+def _assignment_target(
+    node: Index | None,
+    texts: Mapping[Index, str],
+    dialect: Dialect,
+    targets: Mapping[Index, str],
 ) -> str:
     assert node is not None  # a statement without entries to store defines a variable
-    return declared.get(node) or dialect.declare.format(name=where[node])
+    return targets.get(node) or dialect.declare.format(name=texts[node])

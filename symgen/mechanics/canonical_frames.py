@@ -15,7 +15,7 @@ from symgen.mechanics.placement import ToAxis
 from symgen.mechanics.pose import Pose, Triple, cross
 from symgen.mechanics.spatial import Angle, Rotation, Shift, Step, Turn, Vector
 from symgen.numbers.decimals import norm
-from symgen.numbers.named import Named
+from symgen.numbers.named import NamedNumber
 from symgen.numbers.scalar import ZERO, Scalar, dot, plain, structural
 
 ROUNDING = 1e-13
@@ -34,7 +34,7 @@ def tidy(x: float, size: float) -> Scalar:
     decimal with more digits is never farther away."""
     if abs(x) <= ROUNDING * size:
         return ZERO
-    if isinstance(x, Named):
+    if isinstance(x, NamedNumber):
         return x
     near, too_few, enough = x, 0, 17
     while enough - too_few > 1:
@@ -80,7 +80,7 @@ def steps_to_axis(point: Triple, axis: Triple, placed: bool, scale: float) -> To
 
 def _parallel(point: Triple, axis: Triple, placed: bool, scale: float) -> ToAxis:
     alpha = exact_angle(axis[2], 0.0)
-    if placed and any(isinstance(p, Named) for p in point[:2]):
+    if placed and any(isinstance(p, NamedNumber) for p in point[:2]):
         return _beside(tidy(point[0], scale), tidy(point[1], scale), alpha)
     d = tidy(norm(point[0], point[1]), scale)
     if not placed or d is ZERO:

@@ -21,7 +21,7 @@ from symgen.mechanics.inertia import (
     pseudo_inertia_matrix,
 )
 from symgen.mechanics.model import Body, Link, RigidBodyModel
-from symgen.numbers.named import Named
+from symgen.numbers.named import NamedNumber
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.types import Numbers
 
@@ -302,7 +302,7 @@ SMALLEST: Final = 1e-9
 def tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
     """Why no body has this tensor; empty where one can, and of symbols, of which nothing is
     known."""
-    if any(isinstance(x, Named) for x in (*tensor, mass)):
+    if any(isinstance(x, NamedNumber) for x in (*tensor, mass)):
         return ""
     size = max(map(abs, tensor))
     if not size:

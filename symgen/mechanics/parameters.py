@@ -24,7 +24,7 @@ from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import ZERO_VECTOR, Angle, Turn, Vector
-from symgen.numbers.decimals import exactly, norm
+from symgen.numbers.decimals import norm, with_exact_floats
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
 Parameters = Sequence[Scalar]
@@ -78,12 +78,14 @@ def canonical_model(
     if regrouping != WHOLE:
         inertias = _regrouped(model, order, placements, inertias, REGROUPINGS[regrouping])
     bodies = tuple(
-        CanonicalBody(b.parent, _name(model, i), p, exactly(n), on_robot=b.joint.type.on_robot)
+        CanonicalBody(
+            b.parent, _name(model, i), p, with_exact_floats(n), on_robot=b.joint.type.on_robot
+        )
         for i, (b, p, n) in enumerate(zip(model.bodies, placements, inertias, strict=True), 1)
     )
     numbered = [*enumerate(model.bodies, 1)]
     roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in free_fall}
-    falls = {i: exactly(g) for i, (g, _) in free_fall.items()}
+    falls = {i: with_exact_floats(g) for i, (g, _) in free_fall.items()}
     return CanonicalModel(
         bodies,
         order,
@@ -228,7 +230,7 @@ def _placement(
 ) -> Placement:
     body = model.body(i)
     theta0, r = (free_fall[i][1], ZERO) if i in free_fall else (frame.theta0, frame.r)
-    constants = (exactly(x) for x in (frame.to_axis, theta0, r))
+    constants = (with_exact_floats(x) for x in (frame.to_axis, theta0, r))
     return body.joint.type.placement(body.joint, body.at, *constants)
 
 

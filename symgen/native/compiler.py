@@ -145,7 +145,7 @@ FAST: Final = (*PORTABLE_FAST, NATIVE)
 """For this processor, products and sums fused where that is faster: the last bits of results may
 differ from those of another processor."""
 
-SAME: Final = (*PORTABLE_EXACT, NATIVE)
+REPRODUCIBLE: Final = (*PORTABLE_EXACT, NATIVE)
 """For this processor, with the same bits as on all machines."""
 
 
@@ -163,7 +163,7 @@ def compiler() -> list[str]:
     compiler would prove nothing about the named one."""
     wanted = os.environ.get("CC", "")
     if wanted.strip():
-        return _named(wanted)
+        return _from_environment(wanted)
     program = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
     if program is None:
         raise NoCompilerError(
@@ -172,7 +172,7 @@ def compiler() -> list[str]:
     return [program]
 
 
-def _named(wanted: str) -> list[str]:
+def _from_environment(wanted: str) -> list[str]:
     if shutil.which(wanted):  # a path with blanks
         return [wanted]
     try:
@@ -187,7 +187,7 @@ def _named(wanted: str) -> list[str]:
     return parts
 
 
-def identity() -> list[str | int]:
+def compiler_identity() -> list[str | int]:
     """The C compiler as plain data: what it is called with, and size and time of its file, which an
     update changes. Raises CompilerError."""
     command = compiler()
@@ -196,7 +196,7 @@ def identity() -> list[str | int]:
     return [*command, path, status.st_size, status.st_mtime_ns]
 
 
-def processor() -> str:
+def processor_description() -> str:
     """The text that NATIVE depends on: the processor's name and instructions, where the system
     tells them."""
     facts = [host.machine(), host.processor(), sys.platform]
@@ -207,7 +207,7 @@ def processor() -> str:
     return "\n".join(facts)
 
 
-def version(command: Sequence[str]) -> str:
+def compiler_version(command: Sequence[str]) -> str:
     """The first line that a compiler says of itself, the command where it says nothing."""
     try:
         run = subprocess.run(
@@ -242,10 +242,10 @@ def run_compiler(arguments: Sequence[str], folder: Path) -> None:
     if run.returncode:
         output = (run.stderr.strip() or run.stdout.strip()).splitlines()
         called = f"{shown(command[0])}, exit status {run.returncode}"
-        raise CompilerError(f"error: the C compiler ({called}) failed: {summary(output)}")
+        raise CompilerError(f"error: the C compiler ({called}) failed: {first_error(output)}")
 
 
-def summary(output: Sequence[str]) -> str:
+def first_error(output: Sequence[str]) -> str:
     """The first error of a compiler's output and, if the output has more lines, the path of a log
     file that contains all of them, on one line."""
     if not output:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-PATIENCE: Final = {"seconds": 120}
+TIME_LIMIT: Final = {"seconds": 120}
 """How long a call of foreign code may take; the longest take one second."""
 
 Work = Callable[[Callable[[Any], None]], None]
@@ -25,29 +25,29 @@ class ProcessEnded(Exception):
 
 
 @contextmanager
-def limited() -> Iterator[None]:
+def time_limit() -> Iterator[None]:
     """A call of foreign code. In a process of its own, one that takes too long ends the process,
     even where it never comes back to Python."""
-    if _alone:
-        signal.alarm(PATIENCE["seconds"])
+    if _outer_folder:
+        signal.alarm(TIME_LIMIT["seconds"])
     try:
         yield
     finally:
-        if _alone:
+        if _outer_folder:
             signal.alarm(0)
 
 
-_alone: Final = list[str]()
-"""In a process that `isolated` made, the folder for temporary files of the process before it;
+_outer_folder: Final = list[str]()
+"""In a process that `run_isolated` made, the folder for temporary files of the process before it;
 otherwise empty."""
 
 
 def outer_temporary_folder() -> str:
-    """The folder for temporary files that outlive the process of `isolated`."""
-    return _alone[0] if _alone else tempfile.gettempdir()
+    """The folder for temporary files that outlive the process of `run_isolated`."""
+    return _outer_folder[0] if _outer_folder else tempfile.gettempdir()
 
 
-def isolated(work: Work, scratch: Path) -> Iterator[Any]:
+def run_isolated(work: Work, scratch: Path) -> Iterator[Any]:
     """The results that some work hands out, one by one; it runs in a process of its own, with
     `scratch` for its temporary files, where the system can fork one. Raises Ended, and what the
     work raises."""
@@ -67,7 +67,7 @@ def isolated(work: Work, scratch: Path) -> Iterator[Any]:
         _run(work, sending, scratch)
     sending.close()
     try:
-        yield from _received(receiving, child)
+        yield from _results(receiving, child)
     finally:
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
@@ -82,7 +82,7 @@ def _run(work: Work, sending: "Connection", scratch: Path) -> NoReturn:
         for ends in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
             signal.signal(ends, signal.SIG_DFL)
         faulthandler.disable()  # the process that waits says what happened
-        _alone.append(tempfile.gettempdir())
+        _outer_folder.append(tempfile.gettempdir())
         tempfile.tempdir = str(scratch)
         try:
             work(lambda said: sending.send(("said", said)))
@@ -94,23 +94,23 @@ def _run(work: Work, sending: "Connection", scratch: Path) -> NoReturn:
         os._exit(0)
 
 
-def _received(receiving: "Connection", child: int) -> Iterator[Any]:
+def _results(receiving: "Connection", child: int) -> Iterator[Any]:
     kind = "said"
     while kind != "done":
         try:
             kind, content = receiving.recv()
         except EOFError:
-            raise ProcessEnded(_reason(os.waitpid(child, 0)[1])) from None
+            raise ProcessEnded(_exit_reason(os.waitpid(child, 0)[1])) from None
         if kind == "raised":
             raise content
         if kind == "said":
             yield content
 
 
-def _reason(status: int) -> str:
+def _exit_reason(status: int) -> str:
     if not os.WIFSIGNALED(status):
         return f"ended with the exit status {os.waitstatus_to_exitcode(status)}"
     number = os.WTERMSIG(status)
     if number == signal.SIGALRM:
-        return f"did not end within {PATIENCE['seconds']} s"
+        return f"did not end within {TIME_LIMIT['seconds']} s"
     return f"was terminated by {signal.Signals(number).name}"

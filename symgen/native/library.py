@@ -14,7 +14,7 @@ from cffi import FFI
 from numpy.typing import ArrayLike
 
 from symgen.native.compiler import EXACT, CompilerError, platform, run_tuned, workspace
-from symgen.native.isolated import limited
+from symgen.native.isolated import time_limit
 from symgen.native.store import SUFFIX
 from symgen.numbers.types import AnyArray
 
@@ -45,24 +45,23 @@ class Library:
                 (folder / name).write_text(text, encoding="utf-8")
             system = platform()
             name = f"library{system.library_suffix}"
-            common = ["-O2", *system.position_independent, "-shared", *flags, *quiet(flags)]
+            common = ["-O2", *system.position_independent, "-shared", *flags]
+            common += no_start_files(flags)
             run_tuned([*common, *units, *system.math_library, "-o", name], folder)
-            with limited():  # it may have code that runs when it is loaded
+            with time_limit():  # it may have code that runs when it is loaded
                 return cls(ffi, ffi.dlopen(str(folder / name)))
 
     def call(self, name: str, *arguments: int | AnyArray) -> Any:
         """Calls the function and gives what it returns."""
-        function, passed = getattr(self.handle, name), [*map(self._passed, arguments)]
-        with limited():
-            return function(*passed)
-
-    def _passed(self, argument: int | AnyArray) -> Any:
-        if isinstance(argument, np.ndarray):
-            return self.ffi.cast("void *", argument.ctypes.data)
-        return int(argument)
+        passed = [
+            self.ffi.cast("void *", x.ctypes.data) if isinstance(x, np.ndarray) else int(x)
+            for x in arguments
+        ]
+        with time_limit():
+            return getattr(self.handle, name)(*passed)
 
 
-def quiet(flags: Sequence[str]) -> tuple[str, ...]:
+def no_start_files(flags: Sequence[str]) -> tuple[str, ...]:
     """The flags that keep gcc from linking its start file for fast arithmetic into a library: that
     file makes the whole process that loads it flush subnormal numbers to zero."""
     fast = any(flag in ("-Ofast", "-ffast-math", "-funsafe-math-optimizations") for flag in flags)
@@ -128,7 +127,7 @@ def missing_headers() -> str:
     return f"Python.h is missing; {platform().headers_advice}"
 
 
-def include() -> Path:
+def python_headers() -> Path:
     """The folder of Python's headers. Raises CompilerError where they are not installed."""
     folder = Path(sysconfig.get_path("include"))
     if not (folder / "Python.h").is_file():
@@ -145,7 +144,7 @@ def extension_module(
     `flags`; one of them defines ``PyInit_`` and the macro EXTENSION, which is the name. Raises
     CompilerError."""
     system = platform()
-    headers = [f"-I{include()}", f"-I{np.get_include()}", "-I."]
+    headers = [f"-I{python_headers()}", f"-I{np.get_include()}", "-I."]
     with workspace() as folder:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
@@ -159,7 +158,7 @@ def extension_module(
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = [*pool.map(one, units)]
         library = f"{name}{SUFFIX}"
-        link = [*flags, "-shared", *quiet(flags), *objects]
+        link = [*flags, "-shared", *no_start_files(flags), *objects]
         link += [*system.extension_links(), *system.math_library]
         run_tuned([*link, "-o", library], folder)
         return (folder / library).read_bytes()

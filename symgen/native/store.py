@@ -29,17 +29,17 @@ from typing import Any, Final
 from symgen.native.compiler import scratch_folder
 from symgen.text import reason
 
-VARIABLE: Final = "SYMGEN_CACHE"
+CACHE_VARIABLE: Final = "SYMGEN_CACHE"
 MAX_CACHE_BYTES: Final = 512 << 20
 """Bytes of all files; beyond it those go that were not used for the longest time."""
 
-CACHE_PACKAGE: Final = "symgen.native.kept"
+CACHE_PACKAGE: Final = "symgen.native.cached_modules"
 """The package that kept modules are imported from, also to unpickle their functions."""
 
 SUBFOLDER: Final = "compiled-modules"
 """The folder of the store in the cache folder, which may hold other files of the user."""
 
-STAGED: Final = ".new-"
+TEMPORARY_PREFIX: Final = ".new-"
 SECONDS_PER_DAY: Final = 86400.0
 SUFFIX: Final = EXTENSION_SUFFIXES[0]
 """How the name of an extension module of this Python ends: its version, ABI and platform."""
@@ -50,7 +50,7 @@ KEY_LENGTH: Final = 40
 ID_LENGTH: Final = 16
 """Hexadecimal digits of a digest at the end of a module's name."""
 
-STAGED_NAME: Final = re.compile(rf"{re.escape(STAGED)}[a-z0-9_]{{8}}")
+TEMPORARY_NAME: Final = re.compile(rf"{re.escape(TEMPORARY_PREFIX)}[a-z0-9_]{{8}}")
 """The names that `tempfile` makes for files that are being written."""
 
 STORED_NAME: Final = re.compile(
@@ -80,21 +80,21 @@ class Store:
     folder: Path | None
 
     @classmethod
-    def here(cls) -> "Store":
+    def of_user(cls) -> "Store":
         """The store of this user. A folder that others may write to is not used, which is said, as
         is a SYMGEN_CACHE that cannot be: what is loaded from it runs as this user."""
-        wanted = os.environ.get(VARIABLE)
+        wanted = os.environ.get(CACHE_VARIABLE)
         if wanted is not None and not wanted.strip():
             return cls(None)
         cache = Path(wanted).absolute() if wanted is not None else default_cache_dir()
         if cache is None:
             return cls(None)
         for folder in (cache, cache / SUBFOLDER):
-            trouble = _trouble(folder)
-            if trouble:
-                if wanted is not None or "others" in trouble:
-                    sentence = f"compiled modules are not cached (see {VARIABLE})"
-                    warnings.warn(f"{str(folder)!r} {trouble}; {sentence}", stacklevel=3)
+            problem = _folder_problem(folder)
+            if problem:
+                if wanted is not None or "others" in problem:
+                    sentence = f"compiled modules are not cached (see {CACHE_VARIABLE})"
+                    warnings.warn(f"{str(folder)!r} {problem}; {sentence}", stacklevel=3)
                 return cls(None)
         return cls(cache / SUBFOLDER)
 
@@ -110,7 +110,7 @@ class Store:
             path = self.folder / f"{name}{SUFFIX}"
             if not name.isidentifier() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
                 return None
-            module = loaded(name, path)
+            module = load_module(name, path)
         except (OSError, ValueError, KeyError, TypeError, ImportError):
             return None
         for used in (record, path):
@@ -124,13 +124,13 @@ class Store:
             with contextlib.suppress(OSError):
                 path = self._write(f"{name}{SUFFIX}", data)
                 self._tidy()
-                return loaded(name, path)
+                return load_module(name, path)
         with scratch_folder() as folder:
             path = folder / f"{name}{SUFFIX}"
             path.write_bytes(data)
-            return loaded(name, path)
+            return load_module(name, path)
 
-    def answer(self, key: str, name: str, data: bytes) -> None:
+    def record(self, key: str, name: str, data: bytes) -> None:
         """Let a digest be answered by a module that was kept."""
         if self.folder is not None:
             row = {"module": name, "sha256": hashlib.sha256(data).hexdigest()}
@@ -146,7 +146,7 @@ class Store:
 
     def _write(self, name: str, data: bytes) -> Path:
         assert self.folder is not None
-        number, staged = tempfile.mkstemp(prefix=STAGED, dir=self.folder)
+        number, staged = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=self.folder)
         try:
             with open(number, "wb") as stream:  # noqa: PTH123 (a descriptor, not a path)
                 stream.write(data)
@@ -160,7 +160,7 @@ class Store:
         files = sorted(self._files())
         total = sum(size for _, size, _ in files)
         for used, size, path in files:
-            abandoned = path.name.startswith(STAGED)
+            abandoned = path.name.startswith(TEMPORARY_PREFIX)
             if abandoned and time.time() - used > SECONDS_PER_DAY:
                 path.unlink(missing_ok=True)
             elif not abandoned and total > MAX_CACHE_BYTES:
@@ -172,14 +172,14 @@ class Store:
         assert self.folder is not None
         with os.scandir(self.folder) as entries:
             for entry in entries:
-                ours = STORED_NAME.fullmatch(entry.name) or STAGED_NAME.fullmatch(entry.name)
+                ours = STORED_NAME.fullmatch(entry.name) or TEMPORARY_NAME.fullmatch(entry.name)
                 if ours and entry.is_file(follow_symlinks=False):
                     with contextlib.suppress(OSError):
                         status = entry.stat(follow_symlinks=False)
                         yield status.st_mtime, status.st_size, Path(entry.path)
 
 
-def _trouble(folder: Path) -> str:
+def _folder_problem(folder: Path) -> str:
     """Why a folder, which is made where it is missing, cannot be used; empty where it can."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -191,7 +191,7 @@ def _trouble(folder: Path) -> str:
     return "" if os.access(folder, os.W_OK) else "is not writable"
 
 
-def loaded(name: str, path: Path) -> ModuleType:
+def load_module(name: str, path: Path) -> ModuleType:
     """The extension module of that name in a file, imported; once in a process. Raises
     ImportError."""
     full = f"{CACHE_PACKAGE}.{name}"
@@ -275,9 +275,9 @@ class Compiled:
                 "a robot that was compiled without the headers of Python cannot be pickled; "
                 "install them and compile it again"
             )
-        return again, (self.__dict__["_module"].__name__.rpartition(".")[2],)
+        return unpickle_compiled, (self.__dict__["_module"].__name__.rpartition(".")[2],)
 
 
-def again(name: str) -> Compiled:
+def unpickle_compiled(name: str) -> Compiled:
     """The compiled robot of a module that was kept: pickles refer to this function."""
     return Compiled.of(importlib.import_module(f"{CACHE_PACKAGE}.{name}"))

@@ -25,27 +25,27 @@ LANES: Final = 16
 """States in a block: as many as keep the values of a long tape in a processor's second cache."""
 
 
-def _text(op: Op) -> str:
+def _c_expression(op: Op) -> str:
     """An operation in C on the k-th state of its operands."""
     if op.symbol:
         return f"a[k] {op.symbol} b[k]" if op.arity == 2 else f"{op.symbol}a[k]"
     return op.c.format(name=op.name, a="a[k]", f="", real="double", zero="0.0")
 
 
-TEXTS: Final = {name: _text(op) for name, op in OPS.items()}
-NUMBERS: Final = {name: k for k, name in enumerate(("input", "const", *TEXTS))}
+C_EXPRESSIONS: Final = {name: _c_expression(op) for name, op in OPS.items()}
+OPCODES: Final = {name: k for k, name in enumerate(("input", "const", *C_EXPRESSIONS))}
 
 
 @dataclass(frozen=True, eq=False)
 class NativeTape:
-    """A program for the compiled loop: `code` has a step's operation and operands in each row
-    (indices of steps, inputs or `constants`), `wanted` the step and the sign of each entry of all
-    outputs."""
+    """A program for the compiled loop: `instructions` has a step's operation and operands in each
+    row (indices of steps, inputs or `constants`), `entries` the step and the sign of each entry of
+    all outputs."""
 
     inputs: int
-    code: NDArray[np.int32]
+    instructions: NDArray[np.int32]
     constants: Numbers
-    wanted: NDArray[np.int32]
+    entries: NDArray[np.int32]
 
     @classmethod
     def of(cls, program: Program) -> "NativeTape":
@@ -53,7 +53,7 @@ class NativeTape:
         columns = {
             node: k for k, node in enumerate(node for node in program.nodes if node.op == "input")
         }
-        steps, code, constants = {}, [], [0.0]
+        steps, instructions, constants = {}, [], [0.0]
         for row, index in enumerate(live_nodes(program)):
             node, steps[index] = program.nodes[index], row
             if node.op == "const":
@@ -61,18 +61,20 @@ class NativeTape:
             at = {"input": (columns.get(node, 0),), "const": (len(constants) - 1,)}.get(
                 node.op, tuple(steps[k] for k in operands(node))
             )
-            code.append((NUMBERS[node.op], *at, *[0] * (2 - len(at))))
-        code.append((NUMBERS["const"], 0, 0))  # what entries refer to that are zero in every state
+            instructions.append((OPCODES[node.op], *at, *[0] * (2 - len(at))))
+        instructions.append((OPCODES["const"], 0, 0))  # for entries that are zero in every state
         refs = [ref for out in program.outputs for ref in out.refs]
-        wanted = [
-            (len(code) - 1, 1) if ref is None else (steps[ref.node], -1 if ref.negative else 1)
+        entries = [
+            (len(instructions) - 1, 1)
+            if ref is None
+            else (steps[ref.node], -1 if ref.negative else 1)
             for ref in refs
         ]
         return cls(
             len(columns),
-            np.array(code, np.int32),
+            np.array(instructions, np.int32),
             np.array(constants),
-            np.array(wanted, np.int32).reshape(-1, 2),
+            np.array(entries, np.int32).reshape(-1, 2),
         )
 
     def __call__(self, *inputs: Numbers) -> Numbers:
@@ -84,33 +86,33 @@ class NativeTape:
         x = np.hstack([np.asarray(array, np.float64) for array in inputs])
         if x.shape[1] != self.inputs:
             raise ValueError(f"the tape has {self.inputs} inputs, and {x.shape[1]} are given")
-        work, y = np.empty(LANES * len(self.code)), np.empty((len(x), len(self.wanted)))
-        sizes = (len(x), self.inputs, len(self.code), len(self.wanted))
-        arrays = (self.code, self.constants, self.wanted, np.ascontiguousarray(x), work, y)
-        _machine().call(RUN, *sizes, *arrays)
+        work, y = np.empty(LANES * len(self.instructions)), np.empty((len(x), len(self.entries)))
+        sizes = (len(x), self.inputs, len(self.instructions), len(self.entries))
+        arrays = (self.instructions, self.constants, self.entries, np.ascontiguousarray(x), work, y)
+        _interpreter().call(RUN_FUNCTION, *sizes, *arrays)
         return y
 
 
-RUN: Final = "Run_tape"
+RUN_FUNCTION: Final = "Run_tape"
 
 
 @cache
-def _machine() -> Library:
+def _interpreter() -> Library:
     """The compiled loop."""
-    text = render("c/tape.c.jinja", lanes=LANES, operations=list(TEXTS.values()))
-    declaration = f"void {RUN}(size_t, size_t, size_t, size_t, {pointers(6)});"
+    text = render("c/tape.c.jinja", lanes=LANES, operations=list(C_EXPRESSIONS.values()))
+    declaration = f"void {RUN_FUNCTION}(size_t, size_t, size_t, size_t, {pointers(6)});"
     return Library.build(declaration, {"tape.c": text}, ["-std=c99", "-O3", *EXACT])
 
 
 @dataclass(frozen=True, eq=False)
-class Traced:
+class NativeProgram:
     """A program with one output, and its tape."""
 
     program: Program
     tape: NativeTape
 
     @classmethod
-    def of(cls, program: Program) -> "Traced":
+    def of(cls, program: Program) -> "NativeProgram":
         """The program with its tape."""
         return cls(program, NativeTape.of(program))
 
@@ -125,7 +127,7 @@ class Traced:
         (out,) = self.program.outputs
         return np.array([ref is not None for ref in out.refs]).reshape(out.shape)
 
-    def slopes(self) -> NativeTape:
+    def gradient_tape(self) -> NativeTape:
         """The gradient of Σ weight · entry in all inputs, in reverse; the weights of the entries
         that are not zero in every state are one more input."""
         program, (out,) = deepcopy(self.program), self.program.outputs

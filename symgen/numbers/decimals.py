@@ -25,7 +25,7 @@ from decimal import (
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from symgen.numbers.named import Named
+from symgen.numbers.named import NamedNumber
 from symgen.numbers.scalar import Scalar, sum_in_order
 
 DIGITS: Final = 60
@@ -34,7 +34,7 @@ DIGITS: Final = 60
 _CONTEXT: Final = Context(prec=DIGITS, traps=[Inexact, InvalidOperation, Overflow, DivisionByZero])
 
 
-def _operation(
+def _exact_operation(
     exact: Callable[[Decimal, Decimal], Decimal], rounded: Callable[[float, Any], Any]
 ) -> Callable[[Any, Any], Any]:
     """The operation on decimals where both are and the result is not too long, else on floats;
@@ -46,7 +46,7 @@ def _operation(
                 return Exact(exact(a.decimal, b.decimal if type(b) is Exact else Decimal(b)))
             except ArithmeticError:
                 return rounded(a, b)
-        plain = isinstance(b, (float, int)) and not isinstance(b, Named)
+        plain = isinstance(b, (float, int)) and not isinstance(b, NamedNumber)
         return rounded(a, b) if plain else NotImplemented
 
     return result
@@ -68,17 +68,17 @@ class Exact(float):
     def __reduce__(self) -> tuple[Any, ...]:
         return Exact, (str(self.decimal),)
 
-    __add__ = _operation(_CONTEXT.add, float.__add__)
-    __radd__ = _operation(_CONTEXT.add, float.__radd__)
-    __sub__ = _operation(_CONTEXT.subtract, float.__sub__)
-    __mul__ = _operation(_CONTEXT.multiply, float.__mul__)
-    __rmul__ = _operation(_CONTEXT.multiply, float.__rmul__)
+    __add__ = _exact_operation(_CONTEXT.add, float.__add__)
+    __radd__ = _exact_operation(_CONTEXT.add, float.__radd__)
+    __sub__ = _exact_operation(_CONTEXT.subtract, float.__sub__)
+    __mul__ = _exact_operation(_CONTEXT.multiply, float.__mul__)
+    __rmul__ = _exact_operation(_CONTEXT.multiply, float.__rmul__)
 
     def __rsub__(self, other: Any) -> Any:
         return -(self - other) if type(other) is int else float.__rsub__(self, other)
 
     def __truediv__(self, other: Any) -> Any:
-        return NotImplemented if isinstance(other, Named) else float.__truediv__(self, other)
+        return NotImplemented if isinstance(other, NamedNumber) else float.__truediv__(self, other)
 
     def __neg__(self) -> "Exact":
         return Exact(-self.decimal)
@@ -92,15 +92,15 @@ def exact(x: Scalar) -> Scalar:
     return Exact(repr(x)) if type(x) is float and x - x == 0 else x
 
 
-def exactly(thing: Any) -> Any:
+def with_exact_floats(thing: Any) -> Any:
     """A thing with every float in it as an `Exact`: in tuples and in frozen dataclasses."""
     if isinstance(thing, tuple):
-        return tuple(map(exactly, thing))
+        return tuple(map(with_exact_floats, thing))
     changed = {}
     kind: type = type(thing)
     for name in _field_names(kind):
         value = getattr(thing, name)
-        if (exact_value := exactly(value)) is not value:
+        if (exact_value := with_exact_floats(value)) is not value:
             changed[name] = exact_value
     return replace(thing, **changed) if changed else exact(thing)
 
@@ -129,24 +129,24 @@ def number(x: float) -> Any:
     return _context().mpf(x)
 
 
-UNDERFLOW: Final = Decimal(-(10**6))
+EXP_UNDERFLOW: Final = Decimal(-(10**6))
 """Exponentials of smaller numbers are 0: they have no part in the digits of any sum."""
 
 
-def elementary(name: str, x: Decimal) -> Decimal:
+def elementary_function(name: str, x: Decimal) -> Decimal:
     """A function of a decimal number, to the digits of the decimal context."""
-    if name == "exp" and x < UNDERFLOW:
+    if name == "exp" and x < EXP_UNDERFLOW:
         return Decimal(0)
     if name in ("sin", "cos") and x.is_finite():
         return _sine_and_cosine(x, getcontext().prec)[name == "cos"]
     return _elementary(name, x, getcontext().prec)
 
 
-KEPT: Final = 1 << 14
+CACHE_SIZE: Final = 1 << 14
 """Where derivatives are taken by small steps, most of the angles are the same."""
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHE_SIZE)
 def _elementary(name: str, x: Decimal, digits: int) -> Decimal:
     context = _context(digits)
     argument = context.mpf(str(x) if x.is_finite() else float(x))  # other words for infinity
@@ -156,31 +156,31 @@ def _elementary(name: str, x: Decimal, digits: int) -> Decimal:
 GUARD_DIGITS: Final = 12
 """Digits more than wanted, on the way to them."""
 
-ROUND: Final = Decimal("1e-14")
+ANGLE_GRID: Final = Decimal("1e-14")
 """Whole numbers of this are near enough to any angle that little is left of the series, and far
 enough apart that steps of derivatives have them in common."""
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHE_SIZE)
 def _sine_and_cosine(x: Decimal, digits: int) -> tuple[Decimal, Decimal]:
     """Sine and cosine by the sums of three angles: right ones, a round one and what is left.
     Decimal is of C, and mpmath, which has this too, takes longer to load than most sines that are
     wanted."""
     with localcontext(prec=digits + GUARD_DIGITS + max(0, x.adjusted())) as context:
-        right = _pi(context.prec + GUARD_DIGITS) / 2
-        near = (x / right).to_integral_value()
-        turned = x - near * right
-        rounded = turned.quantize(ROUND)
-        (s, c), (ds, dc) = _of_round(rounded, context.prec), _series(turned - rounded)
+        quarter_turn = _pi(context.prec + GUARD_DIGITS) / 2
+        quarter_turns = (x / quarter_turn).to_integral_value()
+        remainder = x - quarter_turns * quarter_turn
+        rounded = remainder.quantize(ANGLE_GRID)
+        (s, c), (ds, dc) = _grid_sine_cosine(rounded, context.prec), _series(remainder - rounded)
         s, c = s * dc + c * ds, c * dc - s * ds
-        quarters = int(near % 4)
+        quadrant = int(quarter_turns % 4)
     with localcontext(prec=digits):
         sines = +s, +c, -s, -c
-        return sines[quarters], sines[(quarters + 1) % 4]
+        return sines[quadrant], sines[(quadrant + 1) % 4]
 
 
-@lru_cache(maxsize=KEPT)
-def _of_round(x: Decimal, digits: int) -> tuple[Decimal, Decimal]:
+@lru_cache(maxsize=CACHE_SIZE)
+def _grid_sine_cosine(x: Decimal, digits: int) -> tuple[Decimal, Decimal]:
     """The sine and cosine, in so many digits, of an angle that many have in common."""
     return _series(x)
 
@@ -215,7 +215,7 @@ def _arctangent(n: int) -> Decimal:
     return total
 
 
-def in_decimals(digits: int = REFERENCE_DIGITS) -> Any:
+def decimal_precision(digits: int = REFERENCE_DIGITS) -> Any:
     """A context in which decimal numbers compute with so many digits: ten times as fast as
     `number`, but floats do not mix with them."""
     return localcontext(prec=digits)

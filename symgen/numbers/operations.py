@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.numbers.decimals import elementary
+from symgen.numbers.decimals import elementary_function
 from symgen.numbers.scalar import ZERO, Scalar, structural
 from symgen.numbers.trig import sincos
 
@@ -28,13 +28,13 @@ COUNTED: Final = ("add", "mul", "div", "trig")
 
 
 Cycles = Mapping[str, tuple[float, float]]
-SUM: Final[Cycles] = {"host": (4.0, 0.5), "cortex-m": (2.0, 1.0)}
-QUOTIENT: Final[Cycles] = {"host": (13.0, 4.0), "cortex-m": (14.0, 14.0)}
-ROOT: Final[Cycles] = {"host": (18.0, 6.0), "cortex-m": (14.0, 14.0)}
-SINE: Final[Cycles] = {"host": (40.0, 3.0), "cortex-m": (40.0, 30.0)}
+SUM_CYCLES: Final[Cycles] = {"host": (4.0, 0.5), "cortex-m": (2.0, 1.0)}
+DIVISION_CYCLES: Final[Cycles] = {"host": (13.0, 4.0), "cortex-m": (14.0, 14.0)}
+ROOT_CYCLES: Final[Cycles] = {"host": (18.0, 6.0), "cortex-m": (14.0, 14.0)}
+SINE_CYCLES: Final[Cycles] = {"host": (40.0, 3.0), "cortex-m": (40.0, 30.0)}
 """Several at once in vectors, sine and cosine of an angle together."""
-FUNCTION: Final[Cycles] = {"host": (60.0, 30.0), "cortex-m": (150.0, 150.0)}
-FREE: Final[Cycles] = {"host": (0.0, 0.0), "cortex-m": (0.0, 0.0)}
+FUNCTION_CYCLES: Final[Cycles] = {"host": (60.0, 30.0), "cortex-m": (150.0, 150.0)}
+NO_CYCLES: Final[Cycles] = {"host": (0.0, 0.0), "cortex-m": (0.0, 0.0)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class Op:
     so that the operand is negated."""
     symbol: str = ""
     """How languages write it between its operands, or before its only one; empty for functions."""
-    fixed: Callable[[Any, str], Any] | None = None
+    reproducible: Callable[[Any, str], Any] | None = None
     """A function on NumPy numbers of C's type ``double`` or ``float`` (its second argument), with
     the same bits on every machine; None where only the machine's math library has it."""
     c: str = "{name}{f}({a})"
@@ -68,10 +68,10 @@ class Op:
     the type, ``{zero}`` its zero."""
     numpy: str = ""
     """The name in NumPy where that is another one."""
-    number: str = ""
+    python_expression: str = ""
     """A function of Python's floats as an expression in ``x``, where ``math`` has none of that
     name."""
-    cycles: Cycles = field(default_factory=lambda: FUNCTION)
+    cycles: Cycles = field(default_factory=lambda: FUNCTION_CYCLES)
     """For each kind of processor (`symgen.compiler.objective.MACHINES`) the cycles from operands to
     result, and those that the processor is busy with it."""
     analytic: bool = True
@@ -83,7 +83,7 @@ class Op:
     @property
     def portable(self) -> bool:
         """Whether its bits are the same on every machine."""
-        return bool(self.symbol) or self.fixed is not None
+        return bool(self.symbol) or self.reproducible is not None
 
     @property
     def library(self) -> bool:
@@ -95,7 +95,7 @@ OPS: Final[dict[str, Op]] = {}
 """Every operation by its name."""
 
 
-def _row(op: Op) -> Op:
+def _register(op: Op) -> Op:
     assert op.name not in OPS
     assert not op.counts_as or op.counts_as in COUNTED
     OPS[op.name] = op
@@ -121,15 +121,26 @@ def _arithmetic(
 ) -> None:
     """Add the row of an operation between two operands."""
     evaluate = getattr(operator, {"div": "truediv"}.get(name, name))
-    _row(Op(name, evaluate, counts_as, partials, 0.5, 2, parity, symbol, cycles=cycles))
+    _register(Op(name, evaluate, counts_as, partials, 0.5, 2, parity, symbol, cycles=cycles))
 
 
-_arithmetic("add", "+", "add", SUM, lambda a, b, v: (1.0, 1.0))
-_arithmetic("sub", "-", "add", SUM, lambda a, b, v: (1.0, -1.0))
-_arithmetic("mul", "*", "mul", SUM, lambda a, b, v: (b, a), "odd")
-_arithmetic("div", "/", "div", QUOTIENT, _quotient, "odd")
+_arithmetic("add", "+", "add", SUM_CYCLES, lambda a, b, v: (1.0, 1.0))
+_arithmetic("sub", "-", "add", SUM_CYCLES, lambda a, b, v: (1.0, -1.0))
+_arithmetic("mul", "*", "mul", SUM_CYCLES, lambda a, b, v: (b, a), "odd")
+_arithmetic("div", "/", "div", DIVISION_CYCLES, _quotient, "odd")
 # A node only for the operand of a function that is neither odd nor even; written for nothing.
-_row(Op("neg", operator.neg, "", lambda a, v: (-1.0,), 0.0, parity="odd", symbol="-", cycles=FREE))
+_register(
+    Op(
+        "neg",
+        operator.neg,
+        "",
+        lambda a, v: (-1.0,),
+        0.0,
+        parity="odd",
+        symbol="-",
+        cycles=NO_CYCLES,
+    )
+)
 
 
 # -- functions -------------------------------------------------------------------------------------
@@ -155,14 +166,14 @@ def _function(
         if isinstance(x, np.ndarray) and x.dtype == object:  # scalars of any kind
             with np.errstate(all="ignore"):
                 return np.frompyfunc(evaluate, 1, 1)(x)
-        if numbers is not None and _plain(x):
+        if numbers is not None and _is_plain_number(x):
             return numbers(x)
         return _library_function(OPS[name], x)(x)
 
-    return _row(Op(name, evaluate, counts_as, partials, ulp, **columns))
+    return _register(Op(name, evaluate, counts_as, partials, ulp, **columns))
 
 
-def _plain(x: Any) -> bool:
+def _is_plain_number(x: Any) -> bool:
     """Whether `x` is a number or an array of numbers, not an expression."""
     kinds = (int, float, complex, Decimal, np.ndarray, np.generic)
     return isinstance(x, kinds) or hasattr(x, "context")
@@ -177,7 +188,7 @@ def _library_function(op: Op, x: Any) -> Callable[[Any], Any]:
     if isinstance(x, (np.ndarray, np.generic)):
         return getattr(np, op.numpy or op.name)  # type: ignore[no-any-return]
     if isinstance(x, Decimal):
-        return lambda number: elementary(op.name, number)
+        return lambda number: elementary_function(op.name, number)
     if hasattr(x, "context"):  # an mpmath number knows its precision
         return getattr(x.context, op.name)  # type: ignore[no-any-return]
     import sympy
@@ -207,8 +218,8 @@ sin: Op = _function(
     parity="odd",
     ulp=2.0,
     partials=lambda a, v: (cos(a),),
-    fixed=lambda x, scalar: sincos(x, scalar)[0],
-    cycles=SINE,
+    reproducible=lambda x, scalar: sincos(x, scalar)[0],
+    cycles=SINE_CYCLES,
 )
 
 cos: Op = _function(
@@ -217,8 +228,8 @@ cos: Op = _function(
     parity="even",
     ulp=2.0,
     partials=lambda a, v: (-sin(a),),
-    fixed=lambda x, scalar: sincos(x, scalar)[1],
-    cycles=SINE,
+    reproducible=lambda x, scalar: sincos(x, scalar)[1],
+    cycles=SINE_CYCLES,
 )
 
 tanh = _function("tanh", "trig", parity="odd", ulp=3.0, partials=lambda a, v: (1.0 - v * v,))
@@ -234,7 +245,9 @@ atan = _function(
     numpy="arctan",
 )
 
-sqrt = _function("sqrt", "div", ulp=0.5, partials=lambda a, v: (0.5 / v,), fixed=_root, cycles=ROOT)
+sqrt = _function(
+    "sqrt", "div", ulp=0.5, partials=lambda a, v: (0.5 / v,), reproducible=_root, cycles=ROOT_CYCLES
+)
 
 sign = _function(
     "sign",
@@ -243,9 +256,9 @@ sign = _function(
     ulp=0.0,
     partials=lambda a, v: (ZERO,),
     numbers=_sign,
-    fixed=lambda x, scalar: np.sign(x),
+    reproducible=lambda x, scalar: np.sign(x),
     c="((({a} > {zero}) ? ({real})1 : {zero}) - (({a} < {zero}) ? ({real})1 : {zero}))",
-    number="float((x > 0.0) - (x < 0.0))",
+    python_expression="float((x > 0.0) - (x < 0.0))",
     cycles={"host": (8.0, 2.0), "cortex-m": (6.0, 6.0)},
     analytic=False,
 )

@@ -1,9 +1,10 @@
-"""Gradients of scalar-generic code: numbers that remember what they were computed from.
+"""Gradients of scalar-generic code: numbers that are recorded with what they were computed from.
 
-An algorithm that runs on `noted` inputs leaves a record, along which `gradient` goes back from one
-result to all inputs at once: what `symgen.numbers.dual` does forward for one direction at a time.
-Equal operations are noted once, as on a tape, so that what comes back is added up before it is
-multiplied. Duals may hold such numbers: the gradient of a tangent is a row of second derivatives.
+An algorithm that runs on inputs of `record_inputs` leaves a record, along which `gradient` goes
+back from one result to all inputs at once: what `symgen.numbers.dual` does forward for one
+direction at a time. Equal operations are recorded once, as on a tape, so that what comes back is
+added up before it is multiplied. Duals may hold such numbers: the gradient of a tangent is a row of
+second derivatives.
 
 A turn, c a + s b with the cosine and the sine of one angle, counts as one operation: its derivative
 in the angle is c b - s a, the other component of what is turned, which mostly is there already. (By
@@ -17,25 +18,26 @@ from symgen.numbers.dual import Dual
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
 
-NOT_NOTED: Final = -1
+NOT_RECORDED: Final = -1
 SIGNS: Final = {"add": (1.0, 1.0), "sub": (1.0, -1.0)}
 
 
 class Step(NamedTuple):
-    """An operation: on which steps before it (`NOT_NOTED` for other numbers) and on what values."""
+    """An operation: on which steps before it (`NOT_RECORDED` for other numbers) and on what
+    values."""
 
     op: str
     at: tuple[int, ...] = ()
     of: tuple[Scalar, ...] = ()
 
 
-class Factor(NamedTuple):
+class TrigProduct(NamedTuple):
     """A product with the cosine or sine of an angle: the angle's step, the step of the other
     factor, the cosine or sine, and the product's derivative in the angle."""
 
     angle: int
     other: int
-    by: Scalar
+    trig_value: Scalar
     slope: Scalar
 
 
@@ -56,12 +58,12 @@ class Record:
     def step(self, op: str, *operands: "RecordedNumber | Scalar") -> int:
         """The number of an operation on operands without their signs, carried out where it is new.
 
-        Numbers that are not noted are told apart as objects, which the record keeps."""
-        at = tuple(x.at if isinstance(x, RecordedNumber) else NOT_NOTED for x in operands)
+        Numbers that are not recorded are compared by identity, which the record keeps."""
+        at = tuple(x.at if isinstance(x, RecordedNumber) else NOT_RECORDED for x in operands)
         of = tuple(self.values[x.at] if isinstance(x, RecordedNumber) else x for x in operands)
-        key = op, at, tuple(id(x) for x, k in zip(of, at, strict=True) if k == NOT_NOTED)
+        key = op, at, tuple(id(x) for x, k in zip(of, at, strict=True) if k == NOT_RECORDED)
         if key not in self._known:
-            active = any(k != NOT_NOTED and self.active[k] for k in at)
+            active = any(k != NOT_RECORDED and self.active[k] for k in at)
             self._known[key] = self._add(Step(op, at, of), OPS[op](*of), active)
         return self._known[key]
 
@@ -71,18 +73,18 @@ class Record:
         self.active.append(active)
         return len(self.steps) - 1
 
-    def factor(self, k: int) -> Factor | None:
+    def factor(self, k: int) -> TrigProduct | None:
         """The parts of a product with one cosine or sine."""
-        step = self.steps[k] if k != NOT_NOTED else Step("input")
+        step = self.steps[k] if k != NOT_RECORDED else Step("input")
         product = step.at if step.op == "mul" else ()
-        known = [(i, a) for i, a in enumerate(product) if a != NOT_NOTED]
-        waves = [i for i, a in known if self.steps[a].op in ("cos", "sin")]
-        if len(waves) != 1:
+        known = [(i, a) for i, a in enumerate(product) if a != NOT_RECORDED]
+        trig_operands = [i for i, a in known if self.steps[a].op in ("cos", "sin")]
+        if len(trig_operands) != 1:
             return None
-        wave = self.steps[step.at[waves[0]]]
-        by, x = step.of[waves[0]], step.of[1 - waves[0]]
-        (slope,) = OPS[wave.op].partials(*wave.of, by)
-        return Factor(wave.at[0], step.at[1 - waves[0]], by, slope * x)
+        trig_step = self.steps[step.at[trig_operands[0]]]
+        by, x = step.of[trig_operands[0]], step.of[1 - trig_operands[0]]
+        (slope,) = OPS[trig_step.op].partials(*trig_step.of, by)
+        return TrigProduct(trig_step.at[0], step.at[1 - trig_operands[0]], by, slope * x)
 
 
 class RecordedNumber:
@@ -164,7 +166,9 @@ class RecordedNumber:
         return self
 
 
-def noted(record: Record, values: Sequence[Scalar]) -> tuple[list[Scalar], list[RecordedNumber]]:
+def record_inputs(
+    record: Record, values: Sequence[Scalar]
+) -> tuple[list[Scalar], list[RecordedNumber]]:
     """The values as inputs of a record, and in what their gradients are asked for.
 
     What is not a number but can be ``displaced_by`` gets all the small changes from its place on,
@@ -182,10 +186,10 @@ def gradient(result: Scalar, inputs: Sequence[RecordedNumber]) -> list[Scalar]:
     if not isinstance(result, RecordedNumber):
         return [ZERO] * len(inputs)
     sweep = _Sweep(result.record)
-    sweep.felt[result.at] = -1.0 if result.negative else 1.0
+    sweep.adjoints[result.at] = -1.0 if result.negative else 1.0
     for k in range(result.at, -1, -1):
-        sweep.pass_on(k)
-    return [sweep.felt[x.at] for x in inputs]
+        sweep.propagate(k)
+    return [sweep.adjoints[x.at] for x in inputs]
 
 
 class _Sweep:
@@ -194,23 +198,25 @@ class _Sweep:
 
     def __init__(self, record: Record) -> None:
         self.record = record
-        self.felt: list[Scalar] = [ZERO] * len(record.steps)
-        self.turned: list[Scalar] = [ZERO] * len(record.steps)
+        self.adjoints: list[Scalar] = [ZERO] * len(record.steps)
+        self.rotation_adjoints: list[Scalar] = [ZERO] * len(record.steps)
 
-    def pass_on(self, k: int) -> None:
+    def propagate(self, k: int) -> None:
         """Passes the sensitivity to step `k` on to those that it was computed from."""
         step, factor = self.record.steps[k], self.record.factor(k)
         if not self.record.active[k] or not step.at:
             return
         if factor is not None:
-            self._add(factor.angle, factor.slope * self.felt[k])
-            self._add(factor.other, factor.by * (self.felt[k] + self.turned[k]))
-        elif self.felt[k] is not ZERO and not self._turn(step, self.felt[k]):
+            self._add(factor.angle, factor.slope * self.adjoints[k])
+            self._add(
+                factor.other, factor.trig_value * (self.adjoints[k] + self.rotation_adjoints[k])
+            )
+        elif self.adjoints[k] is not ZERO and not self._propagate_rotation(step, self.adjoints[k]):
             partials = OPS[step.op].partials(*step.of, self.record.values[k])
             for i, partial in zip(step.at, partials, strict=True):
-                self._add(i, partial * self.felt[k])
+                self._add(i, partial * self.adjoints[k])
 
-    def _turn(self, step: Step, felt: Scalar) -> bool:
+    def _propagate_rotation(self, step: Step, adjoint: Scalar) -> bool:
         """The same for a sum that is a turn; whether it is."""
         factors = [self.record.factor(i) for i in step.at] if step.op in SIGNS else [None]
         first, second = factors[0], factors[-1]
@@ -222,11 +228,11 @@ class _Sweep:
         ):
             return False
         plus, minus = SIGNS[step.op]
-        self._add(first.angle, (plus * first.slope + minus * second.slope) * felt)
+        self._add(first.angle, (plus * first.slope + minus * second.slope) * adjoint)
         for i, sign in zip(step.at, (plus, minus), strict=True):
-            self.turned[i] = self.turned[i] + sign * felt
+            self.rotation_adjoints[i] = self.rotation_adjoints[i] + sign * adjoint
         return True
 
-    def _add(self, k: int, felt: Scalar) -> None:
-        if k != NOT_NOTED and self.record.active[k]:
-            self.felt[k] = self.felt[k] + felt
+    def _add(self, k: int, adjoint: Scalar) -> None:
+        if k != NOT_RECORDED and self.record.active[k]:
+            self.adjoints[k] = self.adjoints[k] + adjoint

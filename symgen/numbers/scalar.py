@@ -11,7 +11,7 @@ from functools import reduce
 from operator import add
 from typing import Any, Final, Protocol, TypeVar
 
-from symgen.numbers.named import Named
+from symgen.numbers.named import NamedNumber
 
 
 class Scalar(Protocol):
@@ -90,7 +90,7 @@ by this name only where it has no other, and the prime is not written."""
 def plain(x: Scalar) -> float:
     """The float that a constant of a model is, with its name where it has one
     (`symgen.numbers.named`). Raises TypeError for what has no value yet, such as tape values."""
-    return x if isinstance(x, Named) else float(x)  # type: ignore[arg-type]
+    return x if isinstance(x, NamedNumber) else float(x)  # type: ignore[arg-type]
 
 
 def structural(x: Scalar) -> Scalar:

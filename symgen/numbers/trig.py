@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-LONG: Final = 4
+MIN_ESTRIN_COEFFICIENTS: Final = 4
 """From so many coefficients on, a polynomial is computed in parts that do not wait for each
 other."""
 
@@ -25,7 +25,7 @@ Pair = tuple[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Sines:
+class SineCoefficients:
     """The numbers for one scalar type. Errors are below 2 ulp (units in the last place) up to
     `bound` rad."""
 
@@ -51,12 +51,14 @@ class Sines:
         """A polynomial's first coefficients, and those that are computed beside them (Estrin's
         scheme), none of a short one: there that would be one operation more."""
         return (
-            (coefficients, ()) if len(coefficients) < LONG else (coefficients[:2], coefficients[2:])
+            (coefficients, ())
+            if len(coefficients) < MIN_ESTRIN_COEFFICIENTS
+            else (coefficients[:2], coefficients[2:])
         )
 
 
 SINES: Final = {
-    "double": Sines(
+    "double": SineCoefficients(
         bound=65536.0,
         shift=6755399441055744.0,
         half_pi=(1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23),
@@ -78,7 +80,7 @@ SINES: Final = {
             -1.1358530239460337e-11,
         ),
     ),
-    "float": Sines(
+    "float": SineCoefficients(
         bound=1024.0,
         shift=12582912.0,
         half_pi=(
@@ -107,13 +109,15 @@ def sincos(x: Any, scalar: str) -> tuple[Any, Any]:
     u = m * m
     turn_c = (u - real(1.0)) * (u - real(6.0)) * real(1 / 6)
     turn_s = m * turn_c + m
-    r, e = _reduced(x, k, [real(part) for part in n.half_pi], real(n.scale))
+    r, e = _reduce_argument(x, k, [real(part) for part in n.half_pi], real(n.scale))
     z = r * r
     s, c = _near_zero(n, (r, e), (z, z * z), real)
     return s * turn_c + c * turn_s, c * turn_c - s * turn_s
 
 
-def _near_zero(n: Sines, angle: Pair, powers: Pair, real: Callable[[float], Any]) -> Pair:
+def _near_zero(
+    n: SineCoefficients, angle: Pair, powers: Pair, real: Callable[[float], Any]
+) -> Pair:
     """Sine and cosine of the sum of an angle's two parts, from the first two powers of the square
     of the large one; what the small one does to them is added to their corrections."""
     (r, e), (z, z2) = angle, powers
@@ -126,15 +130,15 @@ def _near_zero(n: Sines, angle: Pair, powers: Pair, real: Callable[[float], Any]
     return r + s, real(1.0) + c
 
 
-def _reduced(x: Any, k: Any, half_pi: list[Any], scale: Any) -> Pair:
+def _reduce_argument(x: Any, k: Any, half_pi: list[Any], scale: Any) -> Pair:
     """x - k pi/2 rounded, and its rounding error, which is NaN where k times `scale` overflows."""
     first, second, *others, last = half_pi
-    r, lost = x - k * first, None
+    r, rounding_errors = x - k * first, None
     for w in ((k * scale) * (second / scale), *(k * part for part in others)):
         before, r = r, r - w
-        slip = (before - r) - w
-        lost = slip if lost is None else lost + slip
-    return r, lost - k * last
+        rounding = (before - r) - w
+        rounding_errors = rounding if rounding_errors is None else rounding_errors + rounding
+    return r, rounding_errors - k * last
 
 
 def _horner(coefficients: Sequence[float], z: Any, real: Callable[[float], Any]) -> Any:

@@ -29,14 +29,14 @@ from symgen.compiler.evaluate import (
     Consumers,
     LevelGroup,
     Rows,
-    computed,
-    distinct,
+    compute_op,
     evaluate_batch,
     levels,
-    values_of,
+    node_values,
+    unique_values,
 )
 from symgen.compiler.program import LEAVES, Program, Ref
-from symgen.numbers.decimals import elementary, in_decimals
+from symgen.numbers.decimals import decimal_precision, elementary_function
 from symgen.numbers.operations import OPS, Op
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.trig import TYPES
@@ -58,7 +58,7 @@ class ProgramRun:
     def values(self) -> Numbers:
         """The value of every node at every state, to the same bits on every machine."""
         with np.errstate(all="ignore"):
-            return values_of(self.program, self.inputs, "double", _portable)
+            return node_values(self.program, self.inputs, "double", _portable)
 
     @property
     def width(self) -> int:
@@ -70,7 +70,7 @@ class ProgramRun:
         """The derivatives of each node in its operands, the first of them first."""
         partials = np.zeros((2, *self.values.shape))
         with np.errstate(all="ignore"):
-            for alike in levels(self.program).alike:
+            for alike in levels(self.program).op_groups:
                 read = (self.values[rows] for rows in alike.operands)
                 slopes = OPS[alike.op].partials(*read, self.values[alike.rows])
                 for k, slope in enumerate(slopes):
@@ -80,19 +80,19 @@ class ProgramRun:
     @cached_property
     def _steep(self) -> list[tuple[Consumers, Numbers]]:
         """The slopes of all readings."""
-        inward = levels(self.program).inward
-        places, rows = inward.readings
+        inward = levels(self.program).reverse_order
+        places, rows = inward.uses
         slopes = self.slopes[places, rows][:, None]
         return [
-            (r, slopes[r.readings].reshape(*r.readers.T.shape, 1, self.width).swapaxes(0, 1))
-            for r in inward.readers
+            (r, slopes[r.uses].reshape(*r.consumers.T.shape, 1, self.width).swapaxes(0, 1))
+            for r in inward.consumers
         ]
 
     def derivatives(self, rows: Rows) -> Iterator[tuple[Rows, Numbers]]:
         """Blocks of the nodes in `rows`, one after the other, each with its derivatives in every
         node: (nodes, block, states). They may be overwritten, and are when the next ones come."""
         place, size = (
-            levels(self.program).inward.place,
+            levels(self.program).reverse_order.place,
             max(1, MAX_HELD_DERIVATIVES // max(self.values.size, 1)),
         )
         space = np.empty((2, len(place) * min(size, len(rows)) * self.width))
@@ -110,7 +110,7 @@ class ProgramRun:
         """Nodes from place `first` on; nothing before it is reached."""
         for r, steep in self._steep:
             if r.read.stop > first:
-                arriving = slopes.take(r.readers, axis=0)
+                arriving = slopes.take(r.consumers, axis=0)
                 arriving *= steep
                 slopes[r.read] += np.add.reduce(arriving, axis=0)
 
@@ -120,8 +120,8 @@ class ProgramRun:
         reached = slopes[:, :, :1] != 0
         for r, steep in self._steep:
             if r.read.stop > first:
-                via = reached[r.readers]
-                slopes[r.read] += np.where(via, slopes[r.readers] * steep, 0.0).sum(axis=0)
+                via = reached[r.consumers]
+                slopes[r.read] += np.where(via, slopes[r.consumers] * steep, 0.0).sum(axis=0)
                 reached[r.read] |= via.any(axis=0)
 
 
@@ -129,9 +129,9 @@ def _portable(op: Op, scalar: str, operands: tuple[Numbers, ...]) -> Numbers:
     """An operation; functions that are not arithmetic are rounded correctly. Sines are so, too: an
     error in the numbers of `symgen.numbers.trig` must not count as one of the tape."""
     if op.portable and op.counts_as != "trig":
-        return computed(op, scalar, operands)
-    with in_decimals():
-        once: Any = np.frompyfunc(lambda x: float(elementary(op.name, Decimal(x))), 1, 1)
+        return compute_op(op, scalar, operands)
+    with decimal_precision():
+        once: Any = np.frompyfunc(lambda x: float(elementary_function(op.name, Decimal(x))), 1, 1)
         values: Numbers = once(operands[0]).astype(float)
     return values
 
@@ -232,7 +232,7 @@ class RoundingErrors:
             errors, slopes = self._rounded(), np.abs(self.run.slopes)
             at = levels(self.run.program)
             accumulated = np.zeros((len(errors) + 1, self.run.width))  # the last: no operand
-            ends = {level.stop: level for level in at.spans}
+            ends = {level.stop: level for level in at.level_rows}
             for group in at.groups:
                 rows = group.rows
                 if group.op == "sign":
@@ -267,7 +267,7 @@ class RoundingErrors:
             elif group.op == "input":
                 for row, (_, name, place) in enumerate(at.nodes[group.rows], group.rows.start):
                     errors[row] = self.inputs[name].bounds[place]
-        for alike in at.alike:
+        for alike in at.op_groups:
             lost = SMALLEST_NORMAL[self.scalar] if alike.op in ("mul", "div") else 0.0
             ulp = SINE_ULP[self.trig] if alike.op in ("sin", "cos") else OPS[alike.op].ulp
             rounded = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[alike.rows]
@@ -313,7 +313,7 @@ class RoundingErrors:
     def _by_derivatives(self, rows: Rows) -> Numbers:
         """The error bounds of some nodes by their derivatives in all nodes before."""
         known, bounds = self._known_bounds
-        for block, slopes in self.run.derivatives(distinct(rows[~known[rows]])):
+        for block, slopes in self.run.derivatives(unique_values(rows[~known[rows]])):
             self.bounds_from_derivatives(block, slopes)
         return bounds[rows]
 

@@ -17,7 +17,7 @@ from symgen.algorithms.controllers import ControllerType
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.coupling import coupling_of
-from symgen.numbers.decimals import cos, in_decimals, sin
+from symgen.numbers.decimals import cos, decimal_precision, sin
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import plain
 from symgen.numbers.trig import TYPES
@@ -113,7 +113,7 @@ def _inertias(robot: ParametricModel) -> list[float]:
         robot.model, allow_unphysical=robot.allow_unphysical, estimated=robot.estimated
     )
     n, program = robot.model.dof, _traced(constant, "mass_matrix")
-    with in_decimals():
+    with decimal_precision():
         mass_matrix = evaluate(
             program, {"q": [Decimal(x) for x in _start_positions(robot)]}, Decimal
         )["M"]
@@ -197,7 +197,7 @@ def record(
     body = _plant(plant or with_known_forces(robot), loop, start)
     rows: dict[str, list[list[float]]] = {}
     tau = zeros
-    with in_decimals():
+    with decimal_precision():
         for sample in range(samples):
             t = sample * SAMPLE_TIME
             known = {**body.state, "qdd": body.qdd, "tau": tau}
@@ -273,7 +273,7 @@ def _aim(
         evaluate(_traced(robot, f"{name}:{link}"), at, Decimal).values()
         for name in ("frame_pose", "frame_quaternion_xyzw")
     )
-    with in_decimals():
+    with decimal_precision():
         (_, p), (quat,) = (list(entries) for entries in poses)
     return {
         "p_ref": [number(plain(x) + 0.05) for x in p],
@@ -317,7 +317,7 @@ class MachineNumber:
     def applied(self, op: str) -> "MachineNumber":
         """A function of the table; one without arithmetic of its own is that of the machine's math
         library, which Python has for double alone. Raises TypeError elsewhere."""
-        fixed = OPS[op].fixed
+        fixed = OPS[op].reproducible
         if fixed is not None:
             return MachineNumber(fixed(self.x, self.scalar), self.scalar)
         if self.scalar != "double":

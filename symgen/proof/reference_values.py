@@ -14,7 +14,7 @@ from symgen.compiler.evaluate import evaluate_exactly
 from symgen.compiler.parallel import parallel_map
 from symgen.compiler.program import LoopProgram
 from symgen.numbers.caching import cached_method
-from symgen.numbers.decimals import REFERENCE_DIGITS, in_decimals
+from symgen.numbers.decimals import REFERENCE_DIGITS, decimal_precision
 from symgen.numbers.scalar import Scalar
 from symgen.numbers.types import Numbers
 from symgen.proof.laws import LawError, LawEvaluator, law_of
@@ -190,7 +190,7 @@ def _run(function: Function, regroup: RegroupedModel | None, inputs: Inputs) -> 
         ]
         return {name: [run[name] for run in runs] for name in runs[0]}
     entries = {name: decimals(rows).T for name, rows in inputs.items()}
-    with in_decimals():
+    with decimal_precision():
         if regroup is not None:
             entries |= evaluate_exactly(regroup.program, {"pi": entries["pi"]}, Decimal)
         given = {name: entries[name] for name in function.inputs}

@@ -13,13 +13,13 @@ from typing import Final, Protocol, TypeVar
 
 import numpy as np
 
-from symgen.compiler.evaluate import Rows, distinct, evaluate_batch, levels
+from symgen.compiler.evaluate import Rows, evaluate_batch, levels, unique_values
 from symgen.compiler.program import Index, Program
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.mechanics.joints.body_axes import quaternion_rows
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.decimals import in_decimals
+from symgen.numbers.decimals import decimal_precision
 from symgen.numbers.scalar import plain
 from symgen.numbers.trig import SINES
 from symgen.numbers.types import Numbers
@@ -53,7 +53,7 @@ def torques_and_accelerations(
     limits = robot.lumped.limits
     allowed = [limits[row.name].effort for row in velocity_coordinates(robot.lumped)]
     efforts = np.array([abs(x) if x else np.inf for x in allowed])
-    with in_decimals():
+    with decimal_precision():
         read = {name: rows[name] for name in rows.keys() & READ_BY_TEXTBOOK}
         x = replace(States.of(robot, read, feels=True), passive={})
         needed = tau(x).astype(float)
@@ -290,7 +290,7 @@ def sensitivity(program: Program, at: Computing) -> Changes:
         parts = run.slopes[places, rows] * run.values[numbers] * SELF_TEST_CHANGES[at.scalar]
         most = np.zeros_like(parts)
         _, rows_of = ordered.of(tuple(ref for out in program.outputs for ref in out.refs))
-        for block, slopes in run.derivatives(distinct(rows_of)):
+        for block, slopes in run.derivatives(unique_values(rows_of)):
             changes = np.abs(slopes[rows] * parts[:, None, :])
             changes /= errors.bounds_from_derivatives(block, slopes)
             largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)

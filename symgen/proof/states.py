@@ -28,7 +28,7 @@ from symgen.proof.reference_kinematics import (
 )
 from symgen.proof.reference_model import ReferenceModel, normalize, reference_model
 from symgen.proof.tangent import displaced, turned_accelerations
-from symgen.tracing.robot import SPRING_FIELDS, ParametricModel
+from symgen.tracing.robot import SPRING_COEFFICIENTS, ParametricModel
 
 NOT_DIFFERENTIATED: Final[set[Any]] = set()
 """The terms of states that take no derivative by steps on the way."""
@@ -104,7 +104,7 @@ class States:
         the inputs."""
         by_input = {
             "friction": self.robot.friction if feels else (),
-            "springs": SPRING_FIELDS if springs and self.robot.springs else (),
+            "springs": SPRING_COEFFICIENTS if springs and self.robot.springs else (),
         }
         numbers = {k: iter(_columns(self.given[k])) for k in by_input if k in self.given}
         by_body = dict[int, dict[str, Scalar]]()

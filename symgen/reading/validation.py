@@ -11,7 +11,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.pose import Triple
 from symgen.numbers.decimals import norm
-from symgen.numbers.named import Named, given
+from symgen.numbers.named import NamedNumber, named_or_float
 from symgen.reading.description import Inertial, Origin, RobotDescription
 from symgen.reading.rotations import Rows, rotation_from_quaternion, rpy_from_rotation
 from symgen.text import quoted, shown
@@ -25,12 +25,12 @@ ZEROS: Final = (0.0, 0.0, 0.0)
 def as_number(label: str, x: Any, allow_symbols: bool = True) -> float:
     """A finite number, or a symbol's. Raises OptionError."""
     try:
-        number = given(x) if not isinstance(x, (str, bytes, bool)) else math.nan
+        number = named_or_float(x) if not isinstance(x, (str, bytes, bool)) else math.nan
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if number - number != 0:
         raise OptionError(f"{label} is {shown(repr(x), 60)}; give a finite number")
-    if isinstance(number, Named) and not allow_symbols:
+    if isinstance(number, NamedNumber) and not allow_symbols:
         raise OptionError(
             f"{label} contains the symbol {x}; only lengths, masses and inertia can be "
             "symbols, and gravity with the option gravity='runtime'"
@@ -164,8 +164,8 @@ def symbols(robot: RobotDescription) -> tuple[str, ...]:
     )
 
 
-def _symbolic_values(value: Any) -> list[Named]:
-    if isinstance(value, Named):
+def _symbolic_values(value: Any) -> list[NamedNumber]:
+    if isinstance(value, NamedNumber):
         return [value]
     if isinstance(value, tuple):
         return [x for part in value for x in _symbolic_values(part)]
@@ -190,7 +190,7 @@ def substitute(robot: RobotDescription, values: Mapping[Any, Any]) -> RobotDescr
 
 
 def _with_values(value: Any, values: Mapping[str, Any]) -> Any:
-    if isinstance(value, Named):
+    if isinstance(value, NamedNumber):
         return _evaluated(value, values)
     if isinstance(value, tuple):
         return tuple(_with_values(part, values) for part in value)
@@ -204,11 +204,11 @@ def _with_values(value: Any, values: Mapping[str, Any]) -> Any:
     return changed
 
 
-def _evaluated(x: Named, values: Mapping[str, Any]) -> float:
+def _evaluated(x: NamedNumber, values: Mapping[str, Any]) -> float:
     expression = x.expression
     known = {s: values[s.name] for s in expression.free_symbols if s.name in values}
     try:
-        return given(expression.subs(known))
+        return named_or_float(expression.subs(known))
     except (TypeError, ValueError):
         values_in_words = ", ".join(
             f"{symbol} = {shown(repr(value), 40)}" for symbol, value in known.items()

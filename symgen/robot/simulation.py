@@ -16,7 +16,7 @@ from symgen.identification.prediction.prediction_errors import JointLoads, beari
 from symgen.numbers.types import Numbers
 from symgen.robot.linearization import normalized, rates, vector
 from symgen.text import html_table
-from symgen.tracing.function import read_by_option
+from symgen.tracing.function import inputs_by_option
 from symgen.tracing.request import find_quantity
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _presliding_distances(robot: "Robot") -> Numbers:
     """The distances of presliding of all velocities, empty without presliding friction. Raises
     OptionError for other inputs of run time, which a motion does not have."""
     traced = robot.job.robot(robot.loaded)
-    needed = {*read_by_option(traced, [find_quantity("forward_dynamics")])}
+    needed = {*inputs_by_option(traced, [find_quantity("forward_dynamics")])}
     needed |= {"par"} if traced.runtime else set()
     needed -= {"presliding", "wrench", "thrust"}
     if needed:

@@ -7,6 +7,7 @@ of the terms that have it (a greedy form of Horner's rule)."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Final
@@ -22,21 +23,27 @@ from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import Vector
-from symgen.numbers.named import Named
+from symgen.numbers.named import NamedNumber
 from symgen.symbolic.polynomials import (
     MAX_EXPONENT,
     MAX_TERMS,
     Polynomial,
+    PolynomialTooLarge,
     Ring,
-    TooLarge,
     factors,
     generators,
     groups_of,
     harmonic,
     monomial,
-    reduced,
+    reduce_squares,
 )
-from symgen.symbolic.symbolic_tape import FUNCTIONS, Number, SymbolicTape, operations, replacements
+from symgen.symbolic.symbolic_tape import (
+    FUNCTION_EXPRESSIONS,
+    NumberFormat,
+    SymbolicTape,
+    replacements,
+    unshared_operations,
+)
 from symgen.symbolic.symbolic_trace import SymbolChoice, with_lengths
 from symgen.symbolic.symbols import as_latex, symbol
 from symgen.tracing.robot import ParametricModel
@@ -48,22 +55,22 @@ class PolynomialWriter:
     class."""
 
     ring: Ring
-    number: Number
+    number: NumberFormat
     group: Callable[[int], Hashable]
     _expressions: dict[int, sympy.Expr] = field(default_factory=dict)
     _lengths: dict[object, int] = field(default_factory=dict)
 
-    def written(self, a: Polynomial) -> sympy.Expr:
+    def factored(self, a: Polynomial) -> sympy.Expr:
         """The polynomial as a factored expression."""
         if len(a) <= 1:
             return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
-        common = _common(a)
+        common = _common_monomial(a)
         if common:
-            return self._times(self._term(common, Decimal(1)), _over(a, common))
+            return self._product(self._term(common, Decimal(1)), _divided_by(a, common))
         products = self._products(a)
         if products is not None:
-            return sympy.Add(*(self._of_two(t, r) for t, r in products))
-        return self._by_factor(a)
+            return sympy.Add(*(self._product_of_sums(t, r) for t, r in products))
+        return self._factored_greedily(a)
 
     def expression(self, k: int) -> sympy.Expr:
         """The expression of generator `k`."""
@@ -72,26 +79,28 @@ class PolynomialWriter:
             if generator.argument is None:
                 expression = self.ring.tape.atom(generator.atom)
             else:
-                expression = FUNCTIONS[generator.function](self._argument(generator.argument))
+                expression = FUNCTION_EXPRESSIONS[generator.function](
+                    self._argument_expression(generator.argument)
+                )
             self._expressions[k] = expression
         return self._expressions[k]
 
-    def _argument(self, a: Polynomial) -> sympy.Expr:
+    def _argument_expression(self, a: Polynomial) -> sympy.Expr:
         """The argument of a function, without squares of sines. Angles, which are linear, are not
         factored."""
-        a = reduced(self.ring, a)
+        a = reduce_squares(self.ring, a)
         if all(sum(n for _, n in factors(m)) <= 1 for m in a.terms):
             return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
-        return self.written(a)
+        return self.factored(a)
 
     def _term(self, m: int, c: Decimal) -> sympy.Expr:
         return sympy.Mul(self.number(c), *(self.expression(k) ** n for k, n in factors(m)))
 
-    def _times(self, head: sympy.Expr, a: Polynomial) -> sympy.Expr:
-        """The product of `head` and a polynomial, with the sign taken out that most terms have.
-        SymPy must not multiply a number into the sum."""
-        sign = _sign(a.terms.values())
-        first, second = head * int(sign), self.written(a.scaled(sign))
+    def _product(self, factor_expression: sympy.Expr, a: Polynomial) -> sympy.Expr:
+        """The product of `factor_expression` and a polynomial, with the sign taken out that most
+        terms have. SymPy must not multiply a number into the sum."""
+        sign = _majority_sign(a.terms.values())
+        first, second = factor_expression * int(sign), self.factored(a.scaled(sign))
         if first.is_Number and second.is_Add and first != 1:
             return sympy.Mul(first, second, evaluate=False)
         return first * second
@@ -109,13 +118,13 @@ class PolynomialWriter:
             return None
         best, size = None, len(a)
         for kind in sorted(masks, key=repr):
-            parts = self._split(a, masks[kind])
+            parts = self._cofactor_pairs(a, masks[kind])
             terms = sum(len(t) + len(r) for t, r in parts)
             if terms < size:
                 best, size = parts, terms
         return best
 
-    def _split(self, a: Polynomial, mask: int) -> list[tuple[Polynomial, Polynomial]]:
+    def _cofactor_pairs(self, a: Polynomial, mask: int) -> list[tuple[Polynomial, Polynomial]]:
         """The polynomial as pairs (cofactor, polynomial in the generators of `mask`). Polynomials
         that are multiples of each other are joined."""
         rows: dict[int, dict[int, Decimal]] = {}
@@ -131,19 +140,19 @@ class PolynomialWriter:
             equal.setdefault(key, ({}, unit))[0][cofactor] = lead
         return [(Polynomial(t, a.degree), Polynomial(r, a.degree)) for t, r in equal.values()]
 
-    def _of_two(self, t: Polynomial, r: Polynomial) -> sympy.Expr:
+    def _product_of_sums(self, t: Polynomial, r: Polynomial) -> sympy.Expr:
         """The product of two sums. If the first has one term, its number is multiplied into the
         second."""
-        sign = _sign(t.terms.values())
+        sign = _majority_sign(t.terms.values())
         t, r = t.scaled(sign), r.scaled(sign)
         if len(t) == 1:
             (m, c), *_ = t.terms.items()
-            return self._times(self._term(m, Decimal(1)), r.scaled(c))
-        return self._times(self.written(t), r)
+            return self._product(self._term(m, Decimal(1)), r.scaled(c))
+        return self._product(self.factored(t), r)
 
     # -- one factor after the other ----------------------------------------------------------------
 
-    def _by_factor(self, a: Polynomial) -> sympy.Expr:
+    def _factored_greedily(self, a: Polynomial) -> sympy.Expr:
         """The polynomial with the factor taken out that shortens the text most, or as a plain
         sum."""
         saved = Counter[object]()
@@ -157,17 +166,17 @@ class PolynomialWriter:
             return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
         inside, outside = dict[int, Decimal](), dict[int, Decimal]()
         for m, c in a.terms.items():
-            (inside if _has(m, c, best) else outside)[m] = c
+            (inside if _has_factor(m, c, best) else outside)[m] = c
         if isinstance(best, Decimal):
-            best = best * _sign(inside.values())
+            best = best * _majority_sign(inside.values())
             part = Polynomial({m: c / best for m, c in inside.items()}, a.degree)
-            head = self.number(best)
+            factor_expression = self.number(best)
         else:
             assert isinstance(best, int)
-            part = _over(Polynomial(inside, a.degree), monomial([(best, 1)]))
-            head = self.expression(best)
-        product = self._times(head, part)
-        return product + self.written(Polynomial(outside, a.degree)) if outside else product
+            part = _divided_by(Polynomial(inside, a.degree), monomial([(best, 1)]))
+            factor_expression = self.expression(best)
+        product = self._product(factor_expression, part)
+        return product + self.factored(Polynomial(outside, a.degree)) if outside else product
 
     def _length(self, x: object) -> int:
         """The number of characters of a factor."""
@@ -177,24 +186,24 @@ class PolynomialWriter:
         return self._lengths[x]
 
 
-def _sign(numbers: Iterable[Decimal]) -> Decimal:
+def _majority_sign(numbers: Iterable[Decimal]) -> Decimal:
     """The sign of the majority of the numbers."""
     return Decimal(-1 if sum(1 if c < 0 else -1 for c in numbers) > 0 else 1)
 
 
-def _common(a: Polynomial) -> int:
+def _common_monomial(a: Polynomial) -> int:
     """The monomial that all terms have in common; 0 for none."""
     rows = [dict(factors(m)) for m in a.terms]
     shared = {k: min(row.get(k, 0) for row in rows) for k in rows[0]}
     return monomial((k, n) for k, n in shared.items() if n)
 
 
-def _over(a: Polynomial, m: int) -> Polynomial:
+def _divided_by(a: Polynomial, m: int) -> Polynomial:
     """Divided by a monomial that all terms have."""
     return Polynomial({n - m: c for n, c in a.terms.items()}, a.degree)
 
 
-def _has(m: int, c: Decimal, factor: object) -> bool:
+def _has_factor(m: int, c: Decimal, factor: object) -> bool:
     if isinstance(factor, Decimal):
         return abs(c) == factor
     return any(k == factor for k, _ in factors(m))
@@ -210,7 +219,7 @@ class ClosedForms:
     the chain of parallel axes that it belongs to."""
 
     tape: SymbolicTape
-    number: Number
+    number: NumberFormat
     chains: Mapping[int, Hashable] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -231,11 +240,13 @@ class ClosedForms:
         return -shortest if ref.negative else shortest
 
     def _shortest(self, ref: Ref, name: str) -> sympy.Expr:
-        ways = self._ways(ref)
-        if ways:
-            return min(map(self._writer.written, ways), key=lambda x: len(str(x)))
-        if operations(self.tape, ref) <= MAX_NESTED_OPERATIONS:
-            return self._nested(ref)
+        forms = self._polynomial_forms(ref)
+        if forms:
+            return min(map(self._writer.factored, forms), key=lambda x: len(str(x)))
+        if unshared_operations(self.tape, ref) <= MAX_NESTED_OPERATIONS:
+            out = Output("", (1,), (ref,))
+            _, expressions = replacements(self.tape, [out], self.number, None, lambda _, x: x[0])
+            return expressions[0]
         raise OptionError(
             f"{name} has more than {MAX_TERMS} terms, too many for a closed form; use numbers "
             "instead of symbols, lock joints with --lock, or use "
@@ -243,28 +254,19 @@ class ClosedForms:
             "replacements"
         )
 
-    def _ways(self, ref: Ref) -> list[Polynomial]:
+    def _polynomial_forms(self, ref: Ref) -> list[Polynomial]:
         """The polynomials that equal the value; empty if all are too large."""
         try:
             plain = self._ring.polynomial(ref)
-        except TooLarge:
+        except PolynomialTooLarge:
             return []
-        forms = (reduced(self._ring, plain), self._waves(plain))
-        return [form for form in forms if form is not None and len(form) <= MAX_TERMS]
+        forms = [reduce_squares(self._ring, plain)]
+        with suppress(PolynomialTooLarge):
+            waves = harmonic(self._ring, plain, self._group_of_several)
+            forms.append(reduce_squares(self._ring, waves))
+        return [form for form in forms if len(form) <= MAX_TERMS]
 
-    def _nested(self, ref: Ref) -> sympy.Expr:
-        """The value in the form that the algorithm computes, without expansion of products."""
-        out = Output("", (1,), (ref,))
-        _, expressions = replacements(self.tape, [out], self.number, None, lambda _, x: x[0])
-        return expressions[0]
-
-    def _waves(self, a: Polynomial) -> Polynomial | None:
-        try:
-            return reduced(self._ring, harmonic(self._ring, a, self._multiple))
-        except TooLarge:
-            return None
-
-    def _multiple(self, k: int) -> Hashable:
+    def _group_of_several(self, k: int) -> Hashable:
         """The group of a generator if the group has several axes, else None, so that powers of the
         functions of a single joint are kept."""
         group = self._group(k)
@@ -296,8 +298,8 @@ class Relations(dict[str, sympy.Expr]):
         return r"\begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}"
 
 
-def relations(
-    robot: ParametricModel, setting: SymbolChoice, number: Number
+def grouping_relations(
+    robot: ParametricModel, setting: SymbolChoice, number: NumberFormat
 ) -> tuple[Relation, ...]:
     """The base parameters of a robot in the ten of each body as a whole, m1, hx1, ... Izz1 about
     its link's origin, and J8 of rotor 8; with symbols for lengths about its canonical frame.
@@ -305,8 +307,8 @@ def relations(
     Raises OptionError where lengths are symbols and a parameter is grouped with a factor that only
     numbers tell, as with first joints of restricted motion."""
     model = lump_links(robot.model, [body.name for body in robot.model.moving])
-    fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
-    layout = canonical_model(model, gravity=fall, regrouping=WHOLE)
+    free_fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
+    layout = canonical_model(model, gravity=free_fall, regrouping=WHOLE)
     if setting.lengths:  # the parameters of the bodies are in their canonical frames
         layout = with_lengths(layout)
         canonical = {layout.body(i).name: LinkFrame(i, Pose()) for i in layout.link_bodies}
@@ -316,27 +318,27 @@ def relations(
     names += [f"{layout.body(i).joint.rotor_moment[0]}{i}" for i in layout.rotors]
     values = tape.of(map(symbol, names))
     columns = base_names(independents)
-    if setting.lengths or _has_names(layout):
-        _check(independents, columns)
+    if setting.lengths or _has_symbolic_lengths(layout):
+        _check_grouping(independents, columns)
     tape.output("base", (len(columns),), base_values(layout, values))
-    closed = ClosedForms(tape, number)
+    closed_forms = ClosedForms(tape, number)
     refs = zip(columns, tape.outputs[0].refs, strict=True)
     return tuple(
-        Relation(name, link_of_parameter(model, name), closed.expression(ref, name))
+        Relation(name, link_of_parameter(model, name), closed_forms.expression(ref, name))
         for name, ref in refs
     )
 
 
-def _has_names(layout: CanonicalModel) -> bool:
+def _has_symbolic_lengths(layout: CanonicalModel) -> bool:
     lengths = (
         x
         for body in layout.bodies
         for x in (body.placement.to_axis.b, body.placement.to_axis.d, body.placement.r)
     )
-    return any(isinstance(x, Named) for x in lengths)
+    return any(isinstance(x, NamedNumber) for x in lengths)
 
 
-def _check(independent: IndependentParameters, columns: tuple[str, ...]) -> None:
+def _check_grouping(independent: IndependentParameters, columns: tuple[str, ...]) -> None:
     """Raise OptionError if a grouping factor depends on lengths; factors of regrouping are 0.5, 1
     or 2."""
     for name, key in zip(columns, independent.keys, strict=True):

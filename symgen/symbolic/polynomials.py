@@ -21,7 +21,7 @@ from symgen.symbolic.symbolic_tape import SymbolicTape
 EXPONENT_BITS: Final = 8
 MAX_EXPONENT: Final = (1 << EXPONENT_BITS) - 1
 """The highest exponent that fits."""
-DIGITS: Final = 60
+RING_DIGITS: Final = 60
 ROUNDING: Final = Decimal("1e-14")
 """A coefficient this much smaller than the largest is what rounding left of a cancellation."""
 
@@ -30,7 +30,7 @@ Factors = tuple[tuple[int, int], ...]
 """Generators with their exponents, in order."""
 
 
-class TooLarge(Exception):
+class PolynomialTooLarge(Exception):
     """A polynomial has too many terms or too high a power."""
 
 
@@ -60,17 +60,17 @@ class Polynomial:
     def __add__(self, other: "Polynomial") -> "Polynomial":
         total = dict(self.terms)
         for m, c in other.terms.items():
-            _put(total, m, c)
+            _add_term(total, m, c)
         return Polynomial(total, max(self.degree, other.degree))
 
     def times(self, other: "Polynomial", most: int) -> "Polynomial":
         """The product. Raises TooLarge where it takes more than so many products of terms."""
         degree, total = self.degree + other.degree, dict[int, Decimal]()
         if degree > MAX_EXPONENT or len(self) * len(other) > most:
-            raise TooLarge
+            raise PolynomialTooLarge
         for m, c in self.terms.items():
             for n, d in other.terms.items():
-                _put(total, m + n, c * d)
+                _add_term(total, m + n, c * d)
         return Polynomial(total, degree)
 
     def scaled(self, factor: Decimal) -> "Polynomial":
@@ -89,7 +89,7 @@ class Polynomial:
         return frozenset(self.terms.items())
 
 
-def _put(total: dict[int, Decimal], m: int, c: Decimal) -> None:
+def _add_term(total: dict[int, Decimal], m: int, c: Decimal) -> None:
     known = total.get(m)
     if known is None:
         total[m] = c
@@ -130,17 +130,17 @@ def monomial(rows: Iterable[tuple[int, int]]) -> int:
     return sum(power << (EXPONENT_BITS * k) for k, power in rows)
 
 
-def summed(terms: Iterable[tuple[int, Decimal]], degree: int) -> Polynomial:
+def sum_of_terms(terms: Iterable[tuple[int, Decimal]], degree: int) -> Polynomial:
     """The sum of terms."""
     total = dict[int, Decimal]()
     for m, c in terms:
-        _put(total, m, c)
+        _add_term(total, m, c)
     return Polynomial(total, degree)
 
 
-def in_digits() -> AbstractContextManager[object]:
+def ring_precision() -> AbstractContextManager[object]:
     """The decimal context that all of this is computed in."""
-    return localcontext(prec=DIGITS)
+    return localcontext(prec=RING_DIGITS)
 
 
 MAX_TERMS: Final = 3000
@@ -170,38 +170,38 @@ class Ring:
     generators: list[Generator] = field(default_factory=list)
     _numbers: dict[object, int] = field(default_factory=dict)
     _known: dict[Index, Polynomial] = field(default_factory=dict)
-    _left: int = MAX_TERM_PRODUCTS
+    _remaining_products: int = MAX_TERM_PRODUCTS
 
     def polynomial(self, ref: Ref | None) -> Polynomial:
         """The polynomial of an entry of an output, without what rounding left. Raises TooLarge."""
         if ref is None:
             return Polynomial({})
-        self._left = MAX_TERM_PRODUCTS
-        with in_digits():
+        self._remaining_products = MAX_TERM_PRODUCTS
+        with ring_precision():
             for index in upstream(self.tape, [ref.node]):
                 if index not in self._known:
-                    self._known[index] = self._of(index)
+                    self._known[index] = self._convert(index)
             cleaned = self._known[ref.node].cleaned()
             return -cleaned if ref.negative else cleaned
 
     def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
         """The product. Raises TooLarge if the budget of products of terms is exhausted."""
-        product = a.times(b, self._left)
-        self._left -= len(a) * len(b)
-        return _checked(product)
+        product = a.times(b, self._remaining_products)
+        self._remaining_products -= len(a) * len(b)
+        return _check_size(product)
 
-    def _of(self, index: Index) -> Polynomial:
+    def _convert(self, index: Index) -> Polynomial:
         node = self.tape.nodes[index]
         if node.op == "const":
             return Polynomial.number(node.a)
         if node.op == "input":
-            return self.generated(index, Generator("", None, index))
+            return self.add_generator(index, Generator("", None, index))
         a = self._known[node.a]
         if node.b is None:
             return -a if node.op == "neg" else self.function(node.op, a)
         return ARITHMETIC[node.op](self, a, self._known[node.b])
 
-    def generated(self, key: object, generator: Generator) -> Polynomial:
+    def add_generator(self, key: object, generator: Generator) -> Polynomial:
         """The polynomial of a generator, which is added to the ring if it is new."""
         if key not in self._numbers:
             self._numbers[key] = len(self.generators)
@@ -211,10 +211,11 @@ class Ring:
     def function(self, name: str, a: Polynomial) -> Polynomial:
         """A function of a polynomial. The sign of an argument whose first coefficient is negative
         is moved out of sine and cosine."""
-        flipped = name in PARITY and _begins_with_minus(a)
+        first = min((m for m in a.terms if m), default=None)
+        flipped = name in FUNCTION_PARITY and first is not None and a.terms[first] < 0
         argument = -a if flipped else a
-        result = self.generated((name, argument.key), Generator(name, argument))
-        return -result if flipped and PARITY[name] < 0 else result
+        result = self.add_generator((name, argument.key), Generator(name, argument))
+        return -result if flipped and FUNCTION_PARITY[name] < 0 else result
 
     def angle(self, k: int) -> tuple[str, Polynomial] | None:
         """The name and the argument of a generator that is a sine or cosine, else None."""
@@ -224,35 +225,29 @@ class Ring:
         return generator.function, generator.argument
 
 
-PARITY: Final = {
+FUNCTION_PARITY: Final = {
     op.name: {"odd": -1, "even": 1}[op.parity] for op in OPS.values() if op.parity and not op.symbol
 }
 """What a sign of the operand does to functions."""
 
 
-def _begins_with_minus(a: Polynomial) -> bool:
-    """Whether the term of the first generator has a negative coefficient."""
-    first = min((m for m in a.terms if m), default=None)
-    return first is not None and a.terms[first] < 0
-
-
-def _divided(ring: Ring, a: Polynomial, b: Polynomial) -> Polynomial:
+def _quotient(ring: Ring, a: Polynomial, b: Polynomial) -> Polynomial:
     if not any(b.terms) and b.terms:
         return a.scaled(Decimal(1) / b.terms[0])
     return ring.product(a, ring.function("inverse", b))
 
 
 ARITHMETIC: Final[dict[str, Callable[[Ring, Polynomial, Polynomial], Polynomial]]] = {
-    "add": lambda ring, a, b: _checked(a + b),
-    "sub": lambda ring, a, b: _checked(a + -b),
+    "add": lambda ring, a, b: _check_size(a + b),
+    "sub": lambda ring, a, b: _check_size(a + -b),
     "mul": lambda ring, a, b: ring.product(a, b),
-    "div": _divided,
+    "div": _quotient,
 }
 
 
-def _checked(a: Polynomial) -> Polynomial:
+def _check_size(a: Polynomial) -> Polynomial:
     if len(a) > MAX_INTERMEDIATE_TERMS:
-        raise TooLarge
+        raise PolynomialTooLarge
     return a
 
 
@@ -273,19 +268,19 @@ Group = Callable[[int], Hashable]
 """What the angle of a generator belongs to: a chain of parallel axes; None for no angle."""
 
 
-def reduced(ring: Ring, a: Polynomial) -> Polynomial:
+def reduce_squares(ring: Ring, a: Polynomial) -> Polynomial:
     """The polynomial without squares of sines, or of cosines if that has fewer terms."""
-    with in_digits():
+    with ring_precision():
         for k in generators(a):
             angle = ring.angle(k)
             if angle is not None and angle[0] == "sin":
                 cosine = next(iter(ring.function("cos", angle[1]).terms))
                 (other, _), *_ = factors(cosine)
-                a = min((a, _squares(a, k, other), _squares(a, other, k)), key=len)
+                a = min((a, _replace_square(a, k, other), _replace_square(a, other, k)), key=len)
         return a.cleaned()
 
 
-def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
+def _replace_square(a: Polynomial, old: int, new: int) -> Polynomial:
     """Replace the square of generator `old` by 1 minus the square of generator `new`."""
     terms = list[tuple[int, Decimal]]()
     for m, c in a.terms.items():
@@ -293,59 +288,66 @@ def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
         cofactor = m - monomial([(old, power - power % 2)])
         for j in range(power // 2 + 1):
             terms.append((cofactor + monomial([(new, 2 * j)]), c * comb(power // 2, j) * (-1) ** j))
-    return summed(terms, a.degree)
+    return sum_of_terms(terms, a.degree)
 
 
 def harmonic(ring: Ring, a: Polynomial, group: Group) -> Polynomial:
     """The polynomial with one sine or cosine per group in each term. Raises TooLarge."""
-    with in_digits():
+    with ring_precision():
         known = dict[Factors, Polynomial]()
         total = Polynomial({})
         for m, c in a.terms.items():
-            total = total + _term(ring, factors(m), group, known).scaled(c)
+            total = total + _harmonic_term(ring, factors(m), group, known).scaled(c)
             if len(total) > MAX_INTERMEDIATE_TERMS:
-                raise TooLarge
+                raise PolynomialTooLarge
         return total.cleaned()
 
 
-def _term(ring: Ring, rows: Factors, group: Group, known: dict[Factors, Polynomial]) -> Polynomial:
+def _harmonic_term(
+    ring: Ring, rows: Factors, group: Group, known: dict[Factors, Polynomial]
+) -> Polynomial:
     """A monomial as harmonics: the functions of each group as a sum."""
     groups: dict[Hashable, list[tuple[int, int]]] = {}
     for k, power in rows:
         groups.setdefault(group(k), []).append((k, power))
-    total = Polynomial({monomial(groups.pop(None, [])): Decimal(1)}, HIGH)
+    total = Polynomial({monomial(groups.pop(None, [])): Decimal(1)}, DEGREE_BOUND)
     for rows_of_group in groups.values():
         key = tuple(rows_of_group)
         if key not in known:
-            known[key] = _sum(ring, key)
+            known[key] = _harmonic_sum(ring, key)
         total = total.times(known[key], MAX_TERM_PRODUCTS)
-    return Polynomial(total.terms, HIGH)
+    return Polynomial(total.terms, DEGREE_BOUND)
 
 
-HIGH: Final = 60
+DEGREE_BOUND: Final = 60
 """A bound of degrees here, where every factor has a low one."""
 
 Wave = tuple[str, Polynomial, Decimal]
 """A sine or cosine, its angle and its factor."""
 
 
-def _sum(ring: Ring, rows: Factors) -> Polynomial:
+def _harmonic_sum(ring: Ring, rows: Factors) -> Polynomial:
     """A product of sines and cosines as a sum of sines and cosines."""
     total = [("cos", Polynomial({}), Decimal(1))]
     for k, power in rows:
         known_angle = ring.angle(k)
         assert known_angle is not None
         for _ in range(power):
-            total = _merged(
-                wave for name, angle, c in total for wave in _product(name, angle, c, *known_angle)
+            total = _merge_waves(
+                wave
+                for name, angle, c in total
+                for wave in _product_to_sum(name, angle, c, *known_angle)
             )
     waves = Polynomial({})
     for name, angle, c in total:
-        waves = waves + _wave(ring, name, angle).scaled(c)
+        zero = Polynomial.number(1.0 if name == "cos" else 0.0)  # of the angle 0
+        waves = waves + (ring.function(name, angle) if angle.terms else zero).scaled(c)
     return Polynomial(waves.terms, 1)
 
 
-def _product(first: str, a: Polynomial, c: Decimal, second: str, b: Polynomial) -> list[Wave]:
+def _product_to_sum(
+    first: str, a: Polynomial, c: Decimal, second: str, b: Polynomial
+) -> list[Wave]:
     """The product of two functions as half the sum of two others."""
     half, plus, minus = c * HALF, a + b, a + -b
     if first == second:
@@ -355,7 +357,7 @@ def _product(first: str, a: Polynomial, c: Decimal, second: str, b: Polynomial) 
     return [("sin", plus, half), ("sin", minus, sign * half)]
 
 
-def _merged(waves: Iterable[Wave]) -> list[Wave]:
+def _merge_waves(waves: Iterable[Wave]) -> list[Wave]:
     """The waves with equal functions of equal angles added."""
     by_angle: dict[object, Wave] = {}
     for name, angle, c in waves:
@@ -363,13 +365,6 @@ def _merged(waves: Iterable[Wave]) -> list[Wave]:
         known = by_angle.get(key)
         by_angle[key] = (name, angle, c if known is None else known[2] + c)
     return [wave for wave in by_angle.values() if wave[2]]
-
-
-def _wave(ring: Ring, name: str, angle: Polynomial) -> Polynomial:
-    """The sine or cosine of an angle; 0 or 1 if the angle is 0."""
-    if not angle.terms:
-        return Polynomial.number(1.0 if name == "cos" else 0.0)
-    return ring.function(name, angle)
 
 
 def groups_of(chains: Mapping[int, Hashable], ring: Ring) -> Group:

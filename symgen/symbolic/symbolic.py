@@ -13,15 +13,21 @@ from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.model import RigidBodyModel
-from symgen.symbolic.closed_form import ClosedForms, Relations, relations
-from symgen.symbolic.symbolic_tape import Number, Replacements, as_float, as_fraction, replacements
+from symgen.symbolic.closed_form import ClosedForms, Relations, grouping_relations
+from symgen.symbolic.symbolic_tape import (
+    NumberFormat,
+    Replacements,
+    as_float,
+    as_fraction,
+    replacements,
+)
 from symgen.symbolic.symbolic_trace import SymbolChoice, SymbolicTrace, trace_symbolically
 from symgen.symbolic.symbols import Meanings, as_latex, with_short_decimals
 from symgen.text import cited, quoted, shown
 from symgen.tracing.request import find_quantity
 from symgen.tracing.robot import ParametricModel
 
-NUMBERS: dict[str, Number] = {"float": as_float, "rational": as_fraction}
+NUMBER_FORMATS: dict[str, NumberFormat] = {"float": as_float, "rational": as_fraction}
 
 
 class Symbolic:
@@ -52,7 +58,7 @@ class Symbolic:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._sheets: dict[object, SymbolicTrace] = {}
+        self._traces: dict[object, SymbolicTrace] = {}
         self._closed: dict[object, ClosedForms] = {}
 
     def __repr__(self) -> str:
@@ -86,12 +92,14 @@ class Symbolic:
     def output(self, name: str, output: str | None = None, **options: Any) -> tuple[Output, str]:
         """Return an output of a quantity, the first by default, and its unit. The name of an
         output of a link does not need the name of the link. Raises OptionError."""
-        sheet = self._sheet(name, options)[0]
-        stems = {f"{x}_": x for x in (output,) if x is not None and sheet.quantity.link}
-        of_link = [out.name for out in sheet.outputs if any(out.name.startswith(x) for x in stems)]
-        known = output in [out.name for out in sheet.outputs]
-        chosen = sheet.output(of_link[0] if of_link and not known else output)
-        unit = next(x.unit for x in sheet.quantity.outputs if x.name == chosen.name)
+        trace = self._trace(name, options)[0]
+        prefixes = {f"{x}_": x for x in (output,) if x is not None and trace.quantity.link}
+        of_link = [
+            out.name for out in trace.outputs if any(out.name.startswith(x) for x in prefixes)
+        ]
+        is_full_name = output in [out.name for out in trace.outputs]
+        chosen = trace.output(of_link[0] if of_link and not is_full_name else output)
+        unit = next(x.unit for x in trace.quantity.outputs if x.name == chosen.name)
         return chosen, unit
 
     # -- closed forms ------------------------------------------------------------------------------
@@ -99,17 +107,17 @@ class Symbolic:
     def quantity(self, name: str, *, output: str | None = None, **options: Any) -> Any:
         """Return all entries of a quantity (``NAME`` or ``NAME:LINK``) in closed form. The options
         are described at the class."""
-        sheet, closed = self._written(name, options)
-        wanted = sheet.outputs if output is None else (sheet.output(output),)
+        trace, closed_forms = self._closed_forms(name, options)
+        returned = trace.outputs if output is None else (trace.output(output),)
         arrays = {
-            out.name: array_of(
+            out.name: as_array(
                 out,
                 [
-                    with_short_decimals(closed.expression(ref, f"{name}: entry {k}"))
+                    with_short_decimals(closed_forms.expression(ref, f"{name}: entry {k}"))
                     for k, ref in enumerate(out.refs, 1)
                 ],
             )
-            for out in wanted
+            for out in returned
         }
         return arrays if len(arrays) > 1 else next(iter(arrays.values()))
 
@@ -117,8 +125,8 @@ class Symbolic:
         self, name: str, *indices: int, output: str | None = None, **options: Any
     ) -> sympy.Expr:
         """Return one entry of a quantity in closed form; indices begin at 1."""
-        sheet, closed = self._written(name, options)
-        out = sheet.output(output)
+        trace, closed_forms = self._closed_forms(name, options)
+        out = trace.output(output)
         if not indices and prod(out.shape) == 1:
             indices = (1,) * len(out.shape)
         pairs = zip(indices, out.shape, strict=False)
@@ -129,11 +137,11 @@ class Symbolic:
                 f"{name}: {out.name} has {sizes} entries, counted from 1; "
                 f"there is no {','.join(map(str, indices))}"
             )
-        flat = 0
+        index = 0
         for k, n in zip(indices, out.shape, strict=True):
-            flat = flat * n + k - 1
+            index = index * n + k - 1
         label = f"{name}:{','.join(map(str, indices))}"
-        return with_short_decimals(closed.expression(out.refs[flat], label))
+        return with_short_decimals(closed_forms.expression(out.refs[index], label))
 
     def latex(self, name: str, *indices: int, **options: Any) -> str:
         r"""Return a quantity with one output, or one entry of it, in closed form as LaTeX.
@@ -152,10 +160,13 @@ class Symbolic:
         """Return the base parameters (MXR_2, ZZR_1, ...) by name as expressions of the inertial
         parameters of the bodies: the grouping relations of Gautier and Khalil in closed form.
         `lengths` and `numbers` are described at the class."""
-        number, setting = _choice("numbers", numbers, NUMBERS), SymbolChoice.of("symbols", lengths)
+        number, symbol_choice = (
+            _check_choice("numbers", numbers, NUMBER_FORMATS),
+            SymbolChoice.of("symbols", lengths),
+        )
         return Relations(
             (row.name, with_short_decimals(row.expression))
-            for row in relations(self._robot, setting, number)
+            for row in grouping_relations(self._robot, symbol_choice, number)
         )
 
     # -- programs ----------------------------------------------------------------------------------
@@ -168,61 +179,67 @@ class Symbolic:
 
         `symbols` is an iterator of symbols for the replacements (x0, x1, ... by default). The
         result can be passed to SymPy's printers, `lambdify` and `autowrap`."""
-        sheet, number = self._sheet(name, options)
+        trace, number = self._trace(name, options)
         default = (sympy.Symbol(f"x{k}", real=True) for k in count())
         return replacements(
-            sheet.tape, sheet.outputs, number, iter(symbols) if symbols else default, array_of
+            trace.tape, trace.outputs, number, iter(symbols) if symbols else default, as_array
         )
 
     def inputs(self, name: str, **options: Any) -> dict[str, tuple[sympy.Expr, ...]]:
         """Return the symbols of each input of a quantity by name, in the order of the arguments."""
-        return dict(self._sheet(name, options)[0].inputs)
+        return dict(self._trace(name, options)[0].inputs)
 
     def meanings(self, name: str, **options: Any) -> Meanings:
         """Return the meanings, units and numerical values of the symbols of a quantity."""
-        return Meanings(self._sheet(name, options)[0].meanings)
+        return Meanings(self._trace(name, options)[0].meanings)
 
     # -- sheets ------------------------------------------------------------------------------------
 
-    def _written(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicTrace, ClosedForms]:
-        sheet, number = self._sheet(name, options)
-        key = id(sheet), number
+    def _closed_forms(
+        self, name: str, options: Mapping[str, Any]
+    ) -> tuple[SymbolicTrace, ClosedForms]:
+        trace, number = self._trace(name, options)
+        key = id(trace), number
         if key not in self._closed:
-            self._closed[key] = ClosedForms(sheet.tape, number, sheet.chains)
-        return sheet, self._closed[key]
+            self._closed[key] = ClosedForms(trace.tape, number, trace.chains)
+        return trace, self._closed[key]
 
-    def _sheet(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicTrace, Number]:
+    def _trace(self, name: str, options: Mapping[str, Any]) -> tuple[SymbolicTrace, NumberFormat]:
         """The cached symbolic trace of a quantity, and the format of its numbers. Raises
         OptionError."""
         remaining = dict(options)
-        setting = SymbolChoice.of(
+        symbol_choice = SymbolChoice.of(
             remaining.pop("masses", "numbers"), remaining.pop("lengths", "numbers")
         )
-        number = _choice("numbers", remaining.pop("numbers", "float"), NUMBERS)
-        joints = _choice(
+        number = _check_choice("numbers", remaining.pop("numbers", "float"), NUMBER_FORMATS)
+        joints = _check_choice(
             "names", remaining.pop("names", "numbers"), {"numbers": False, "joints": True}
         )
         quantity = find_quantity(name)
-        given = {array: _flat(array, x) for array, x in remaining.items() if x is not None}
+        given = {
+            array: _as_expressions(array, x) for array, x in remaining.items() if x is not None
+        }
         unknown = [array for array in given if array not in INPUTS]
         if unknown:
             raise OptionError(
                 f"{name}: no option is called {quoted(unknown)}; see help(Symbolic), and "
                 "robot.with_options(...) for those of the robot, such as gravity='runtime'"
             )
-        key = (name, setting, joints, tuple((k, tuple(x)) for k, x in given.items()))
-        if key not in self._sheets:
-            self._sheets[key] = trace_symbolically(self._robot, quantity, setting, joints, given)
-        return self._sheets[key], number
+        key = (name, symbol_choice, joints, tuple((k, tuple(x)) for k, x in given.items()))
+        if key not in self._traces:
+            self._traces[key] = trace_symbolically(
+                self._robot, quantity, symbol_choice, joints, given
+            )
+        return self._traces[key], number
 
 
-def _choice(option: str, word: str, words: Mapping[str, Any]) -> Any:
+def _check_choice(option: str, word: str, words: Mapping[str, Any]) -> Any:
     if word not in words:
         raise OptionError(f"{option}={cited(word)}: use {' or '.join(map(repr, words))}")
     return words[word]
 
 
-def _flat(array: str, values: Any) -> list[sympy.Expr]:
+def _as_expressions(array: str, values: Any) -> list[sympy.Expr]:
     """The entries of a vector: a list, a NumPy array or a SymPy matrix. Raises OptionError."""
     try:
         entries = None if isinstance(values, (str, dict)) else [sympy.sympify(x) for x in values]
@@ -233,17 +250,17 @@ def _flat(array: str, values: Any) -> list[sympy.Expr]:
             f"{array} is {shown(str(values), 60)}; give a list of numbers or expressions"
         )
     for x in entries:
-        if not isinstance(x, sympy.Expr) or x.has(*UNREAL):
+        if not isinstance(x, sympy.Expr) or x.has(*NOT_REAL):
             raise OptionError(
                 f"{array} has {shown(str(x), 60)}; give real numbers or expressions of them"
             )
     return entries
 
 
-UNREAL: Final = (sympy.I, sympy.nan, sympy.zoo, sympy.oo, -sympy.oo)
+NOT_REAL: Final = (sympy.I, sympy.nan, sympy.zoo, sympy.oo, -sympy.oo)
 
 
-def array_of(out: Output, entries: Sequence[sympy.Expr]) -> Any:
+def as_array(out: Output, entries: Sequence[sympy.Expr]) -> Any:
     """The entries of an output in its shape."""
     if len(out.shape) > 2:
         return sympy.ImmutableDenseNDimArray(entries, out.shape)

@@ -11,11 +11,11 @@ import sympy
 
 from symgen.compiler.passes import operands, upstream
 from symgen.compiler.program import LEAVES, Index, Output, Program, Ref, Value
-from symgen.numbers.named import Named
+from symgen.numbers.named import NamedNumber
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import Scalar
 
-Number = Callable[[Decimal], sympy.Expr]
+NumberFormat = Callable[[Decimal], sympy.Expr]
 """How coefficients are written."""
 
 
@@ -42,13 +42,13 @@ MAX_DENOMINATOR: Final = 1000
 """Denominators up to this are simple."""
 
 
-FUNCTIONS: Final[Mapping[str, Callable[[sympy.Expr], sympy.Expr]]] = {
+FUNCTION_EXPRESSIONS: Final[Mapping[str, Callable[[sympy.Expr], sympy.Expr]]] = {
     **{op.name: op for op in OPS.values() if not op.symbol},
     "inverse": lambda x: 1 / x,
 }
 
 
-ATOM = "atom"
+ATOM_INPUT = "atom"
 """The input array that all of them are in."""
 
 
@@ -62,7 +62,7 @@ class SymbolicTape(Program):
         self.atoms: list[sympy.Expr] = []
         self._known: dict[sympy.Expr, Value] = {}
 
-    def known(self, x: Named) -> Value:
+    def known(self, x: NamedNumber) -> Value:
         return self.value(self.on(x.expression))
 
     def of(self, expressions: Iterable[sympy.Expr]) -> list[Scalar]:
@@ -74,10 +74,10 @@ class SymbolicTape(Program):
         if expression.is_number:
             return self.value(float(expression))
         if expression not in self._known:
-            self._known[expression] = self.value(self._made_of(expression))
+            self._known[expression] = self.value(self._operations_of(expression))
         return self._known[expression]
 
-    def _made_of(self, expression: sympy.Expr) -> Scalar:
+    def _operations_of(self, expression: sympy.Expr) -> Scalar:
         parts = (
             list(map(self.on, expression.args)) if expression.is_Add or expression.is_Mul else []
         )
@@ -89,7 +89,7 @@ class SymbolicTape(Program):
         base, power = expression.as_base_exp()
         if power.is_Integer and power != 1:
             return self._power(self.on(base), int(power))
-        index = self._node(("input", ATOM, len(self.atoms)))
+        index = self._node(("input", ATOM_INPUT, len(self.atoms)))
         self.atoms.append(expression)
         return Value(self, index)
 
@@ -110,7 +110,7 @@ Replacements = list[tuple[sympy.Symbol, sympy.Expr]]
 def replacements(
     tape: SymbolicTape,
     outputs: Sequence[Output],
-    number: Number,
+    number: NumberFormat,
     symbols: Iterator[sympy.Symbol] | None,
     array: Callable[[Output, Sequence[sympy.Expr]], object],
 ) -> tuple[Replacements, list[object]]:
@@ -126,11 +126,13 @@ def replacements(
             name = next(symbols)
             named.append((name, expressions[index]))
             expressions[index] = name
-    arrays = [array(out, [_signed(ref, expressions) for ref in out.refs]) for out in outputs]
+    arrays = [
+        array(out, [_signed_expression(ref, expressions) for ref in out.refs]) for out in outputs
+    ]
     return named, arrays
 
 
-def operations(tape: SymbolicTape, ref: Ref) -> int:
+def unshared_operations(tape: SymbolicTape, ref: Ref) -> int:
     """The number of operations of a value without sharing of subexpressions."""
     sizes = dict[Index, int]()
     for index in upstream(tape, [ref.node]):
@@ -139,7 +141,7 @@ def operations(tape: SymbolicTape, ref: Ref) -> int:
 
 
 def _expression(
-    tape: SymbolicTape, index: Index, expressions: dict[Index, sympy.Expr], number: Number
+    tape: SymbolicTape, index: Index, expressions: dict[Index, sympy.Expr], number: NumberFormat
 ) -> sympy.Expr:
     node = tape.nodes[index]
     if node.op == "input":
@@ -149,7 +151,7 @@ def _expression(
     return OPS[node.op](*(expressions[k] for k in operands(node)))
 
 
-def _signed(ref: Ref | None, expressions: dict[Index, sympy.Expr]) -> sympy.Expr:
+def _signed_expression(ref: Ref | None, expressions: dict[Index, sympy.Expr]) -> sympy.Expr:
     if ref is None:
         return sympy.Integer(0)
     return -expressions[ref.node] if ref.negative else expressions[ref.node]

@@ -24,21 +24,23 @@ from symgen.mechanics.parameters import (
 )
 from symgen.mechanics.placement import Placement, ToAxis
 from symgen.mechanics.spatial import Vector
-from symgen.numbers.named import Named
+from symgen.numbers.named import NamedNumber
 from symgen.numbers.scalar import ZERO, Scalar, plain
 from symgen.symbolic.symbolic_tape import SymbolicTape
 from symgen.symbolic.symbols import Meaning, input_meanings, input_symbols, symbol
 from symgen.text import cited, shown
-from symgen.tracing.function import outputs, read_by_option
-from symgen.tracing.request import of_robot
+from symgen.tracing.function import inputs_by_option, run_part
+from symgen.tracing.request import quantities_of_robot
 from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
 from symgen.tracing.singular import check_defined
 
-KINDS: Final = ("masses", "lengths")
+SYMBOL_KINDS: Final = ("masses", "lengths")
 """What can be symbols: the ten inertial parameters of every body; the lengths of the canonical
 frames."""
 
-UNITS: Final = dict(zip(PARAMETER_NAMES, ("kg", *("kg m",) * 3, *("kg m^2",) * 6), strict=True))
+PARAMETER_UNITS: Final = dict(
+    zip(PARAMETER_NAMES, ("kg", *("kg m",) * 3, *("kg m^2",) * 6), strict=True)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,37 +61,37 @@ class SymbolChoice:
         return cls(masses == "symbols", lengths == "symbols")
 
 
-def ten_symbols(i: int) -> list[str]:
+def parameter_symbols(i: int) -> list[str]:
     """The names of the ten inertial parameters of body `i`."""
     return [f"{name}{i}" for name in PARAMETER_NAMES]
 
 
 def symbolic_model(
-    robot: ParametricModel, setting: SymbolChoice, regrouping: str, tape: SymbolicTape
+    robot: ParametricModel, symbol_choice: SymbolChoice, regrouping: str, tape: SymbolicTape
 ) -> RegroupedModel:
     """The regrouped model with symbols, in the form in which algorithms take it."""
-    fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None  # only its place matters
+    free_fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None  # only its place matters
     model = lump_links(robot.model, [body.name for body in robot.model.moving])
-    if setting.lengths:
-        layout = with_lengths(canonical_model(model, gravity=fall, regrouping=WHOLE))
-        layout = _with_masses(layout, tape) if setting.masses else layout
+    if symbol_choice.lengths:
+        layout = with_lengths(canonical_model(model, gravity=free_fall, regrouping=WHOLE))
+        layout = _with_masses(layout, tape) if symbol_choice.masses else layout
         layout = layout if regrouping == WHOLE else _regrouped(layout)
     else:
         parameters: dict[str, list[Scalar]] = {}
-        if setting.masses:
+        if symbol_choice.masses:
             numbered = [(i, b) for i, b in enumerate(model.bodies, 1) if b.links]
-            parameters = {b.name: tape.of(map(symbol, ten_symbols(i))) for i, b in numbered}
-        layout = canonical_model(model, parameters, fall, regrouping)
-    none = Program()
-    none.output("par", (0,), ())
-    return RegroupedModel(replace(robot, runtime=()), regrouping, none, layout)
+            parameters = {b.name: tape.of(map(symbol, parameter_symbols(i))) for i, b in numbered}
+        layout = canonical_model(model, parameters, free_fall, regrouping)
+    empty_program = Program()
+    empty_program.output("par", (0,), ())
+    return RegroupedModel(replace(robot, runtime=()), regrouping, empty_program, layout)
 
 
 def with_lengths(layout: CanonicalModel) -> CanonicalModel:
     """The model with symbols for the lengths of the canonical frames. Each symbol also has the
     value in the file."""
     bodies = (
-        replace(body, placement=_lengths(body.placement, i))
+        replace(body, placement=_placement_with_lengths(body.placement, i))
         for i, body in enumerate(layout.bodies, 1)
     )
     return replace(layout, bodies=tuple(bodies))
@@ -98,7 +100,7 @@ def with_lengths(layout: CanonicalModel) -> CanonicalModel:
 def _with_masses(layout: CanonicalModel, tape: SymbolicTape) -> CanonicalModel:
     """The model with symbols for the ten parameters of each body in its canonical frame."""
     bodies = (
-        replace(body, inertia=pseudo_inertia(tape.of(map(symbol, ten_symbols(i)))))
+        replace(body, inertia=pseudo_inertia(tape.of(map(symbol, parameter_symbols(i)))))
         if i in layout.link_bodies
         else body
         for i, body in enumerate(layout.bodies, 1)
@@ -112,65 +114,67 @@ def _regrouped(layout: CanonicalModel) -> CanonicalModel:
     total = {0: NO_INERTIA} | {i: layout.body(i).inertia for i in layout.outward}
     for i in layout.inward:
         body = layout.body(i)
-        total[i], handed = body.split_inertia(total[i])
-        total[body.parent] = total[body.parent] + body.placement.to_parent(handed, ZERO)
+        total[i], transferred = body.split_inertia(total[i])
+        total[body.parent] = total[body.parent] + body.placement.to_parent(transferred, ZERO)
     return replace(
         layout, bodies=tuple(replace(b, inertia=total[i]) for i, b in enumerate(layout.bodies, 1))
     )
 
 
-def _lengths(place: Placement, i: int) -> Placement:
+def _placement_with_lengths(place: Placement, i: int) -> Placement:
     """The placement with its lengths as symbols b, d and r."""
-    path = place.to_axis
+    to_axis = place.to_axis
     lengths = ToAxis(
-        path.gamma,
-        _length(path.b, f"b{i}"),
-        _length(path.d, f"d{i}"),
-        path.alpha,
-        path.beta,
-        _length(path.y, f"y{i}"),
+        to_axis.gamma,
+        _length_symbol(to_axis.b, f"b{i}"),
+        _length_symbol(to_axis.d, f"d{i}"),
+        to_axis.alpha,
+        to_axis.beta,
+        _length_symbol(to_axis.y, f"y{i}"),
     )
-    return replace(place, to_axis=lengths, r=_length(place.r, f"r{i}"))
+    return replace(place, to_axis=lengths, r=_length_symbol(place.r, f"r{i}"))
 
 
-def _length(x: Scalar, name: str) -> Scalar:
-    return ZERO if x is ZERO else Named(float(plain(x)), symbol(name))
+def _length_symbol(x: Scalar, name: str) -> Scalar:
+    return ZERO if x is ZERO else NamedNumber(float(plain(x)), symbol(name))
 
 
 # -- what they mean --------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=8)
-def meanings(robot: ParametricModel, setting: SymbolChoice) -> Mapping[str, Meaning]:
+def meanings(robot: ParametricModel, symbol_choice: SymbolChoice) -> Mapping[str, Meaning]:
     """The meanings of the symbols for masses and lengths, with their values in the file."""
     model = lump_links(robot.model, [body.name for body in robot.model.moving])
     layout, by_symbol = canonical_model(model, regrouping=WHOLE), dict[str, Meaning]()
     for i, body in enumerate(layout.bodies, 1):
-        if setting.lengths:
+        if symbol_choice.lengths:
             by_symbol |= _length_meanings(body.placement, i, body.name)
-        if setting.masses and i in layout.link_bodies:
-            in_file = model.body(i).links[0].parameters or (0.0,) * 10
-            ten = inertial_parameters(body.inertia) if setting.lengths else in_file
-            frame = CANONICAL if setting.lengths else OF_LINK
-            rows = zip(PARAMETER_NAMES, ten, strict=True)
+        if symbol_choice.masses and i in layout.link_bodies:
+            file_parameters = model.body(i).links[0].parameters or (0.0,) * 10
+            parameters = (
+                inertial_parameters(body.inertia) if symbol_choice.lengths else file_parameters
+            )
+            frame = ABOUT_CANONICAL_FRAME if symbol_choice.lengths else ABOUT_LINK_FRAME
+            rows = zip(PARAMETER_NAMES, parameters, strict=True)
             by_symbol |= {
                 f"{name}{i}": Meaning(
-                    f"{name} of body {i}, {body.name}, {frame}", UNITS[name], x + 0.0
+                    f"{name} of body {i}, {body.name}, {frame}", PARAMETER_UNITS[name], x + 0.0
                 )
                 for name, x in rows
             }
     return by_symbol
 
 
-CANONICAL: Final = "about the origin of its canonical frame"
-OF_LINK: Final = "about the origin of its link frame"
+ABOUT_CANONICAL_FRAME: Final = "about the origin of its canonical frame"
+ABOUT_LINK_FRAME: Final = "about the origin of its link frame"
 
 
 def _length_meanings(place: Placement, i: int, name: str) -> dict[str, Meaning]:
-    path = place.to_axis
+    to_axis = place.to_axis
     rows = {
-        "b": (path.b, "Trans_z before"),
-        "d": (path.d, "Trans_x before"),
+        "b": (to_axis.b, "Trans_z before"),
+        "d": (to_axis.d, "Trans_x before"),
         "r": (place.r, "Trans_z behind"),
     }
     return {
@@ -214,34 +218,34 @@ class SymbolicTrace:
 def trace_symbolically(
     robot: ParametricModel,
     quantity: Quantity,
-    setting: SymbolChoice,
+    symbol_choice: SymbolChoice,
     joints: bool = False,
     given: Mapping[str, Sequence[Any]] | None = None,
 ) -> SymbolicTrace:
     """The symbolic trace of a quantity. `given` has expressions for some of its inputs. Raises
     OptionError."""
-    if robot.model.closures and setting.lengths:
+    if robot.model.closures and symbol_choice.lengths:
         raise OptionError(
             "lengths='symbols' is not supported for robots with closed loops; use numbers, and "
             "symbols for masses only"
         )
-    (quantity,) = of_robot(robot, (quantity,))
-    names = tuple(body.name for body in robot.model.moving) if setting.masses else ()
+    (quantity,) = quantities_of_robot(robot, (quantity,))
+    names = tuple(body.name for body in robot.model.moving) if symbol_choice.masses else ()
     check_defined(replace(robot, runtime=names), [quantity])
     formulation, tape = _formulation(robot, quantity), SymbolicTape()
-    regroup = symbolic_model(robot, setting, formulation.regrouping, tape)
+    regroup = symbolic_model(robot, symbol_choice, formulation.regrouping, tape)
     sizes = dimensions(regroup)
-    used = {*quantity.inputs, *read_by_option(robot, [quantity])}
+    used = {*quantity.inputs, *inputs_by_option(robot, [quantity])}
     read = [name for name in INPUTS if name in used]  # in the order of arguments
-    idle = [name for name in given or {} if name not in read]
-    if idle:
-        raise OptionError(f"{quantity.name} does not read {idle[0]}; it reads {', '.join(read)}")
-    arrays = {name: _expressions(robot, name, sizes, joints, given or {}) for name in read}
+    unread = [name for name in given or {} if name not in read]
+    if unread:
+        raise OptionError(f"{quantity.name} does not read {unread[0]}; it reads {', '.join(read)}")
+    arrays = {name: _input_expressions(robot, name, sizes, joints, given or {}) for name in read}
     values = {name: tape.of(expressions) for name, expressions in arrays.items()}
-    results = outputs((quantity, formulation), regroup, values)
+    results = run_part((quantity, formulation), regroup, values)
     for out in quantity.outputs:
         tape.output(out.name, out.sizes(sizes), results[out.name])
-    meanings_by_name: dict[str, Meaning] = dict(meanings(robot, setting))
+    meanings_by_name: dict[str, Meaning] = dict(meanings(robot, symbol_choice))
     for name, expressions in arrays.items():
         if name not in (given or {}):
             meanings_by_name |= input_meanings(robot.model, name, expressions)
@@ -250,7 +254,7 @@ def trace_symbolically(
         tape,
         arrays,
         meanings_by_name,
-        _chains(regroup.layout, tape, arrays.get("q", ())),
+        _axis_chains(regroup.layout, tape, arrays.get("q", ())),
     )
 
 
@@ -262,7 +266,7 @@ def _formulation(robot: ParametricModel, quantity: Quantity) -> Formulation:
     )
 
 
-def _expressions(
+def _input_expressions(
     robot: ParametricModel,
     name: str,
     sizes: Mapping[str, int],
@@ -278,7 +282,7 @@ def _expressions(
     return tuple(values)
 
 
-def _chains(
+def _axis_chains(
     layout: CanonicalModel, tape: SymbolicTape, q: Sequence[sympy.Expr]
 ) -> dict[int, Hashable]:
     """The chain of parallel axes of each coordinate, by the atom of the coordinate."""

@@ -14,7 +14,7 @@ from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.text import html_table
 
-STEMS: Final[Mapping[str, str]] = {
+SYMBOL_STEMS: Final[Mapping[str, str]] = {
     "qd": "qdot",
     "qdd": "qddot",
     "qddd": "qdddot",
@@ -24,8 +24,19 @@ STEMS: Final[Mapping[str, str]] = {
 }
 """What SymPy prints well, by the name of an input: ``qdot1`` is a q with a dot in LaTeX."""
 
-BY_POSITION: Final = ("q", "dq")
-BY_VELOCITY: Final = ("qd", "qdd", "qddd", "qdddd", "qd_r", "qdd_r", "tau", "dqd", "dqdd", "dtau")
+POSITION_INPUTS: Final = ("q", "dq")
+VELOCITY_INPUTS: Final = (
+    "qd",
+    "qdd",
+    "qddd",
+    "qdddd",
+    "qd_r",
+    "qdd_r",
+    "tau",
+    "dqd",
+    "dqdd",
+    "dtau",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,7 @@ def input_symbols(
     g_x, g_y and g_z."""
     if array == "g":
         return [symbol(f"g_{axis}") for axis in "xyz"]
-    stem, size = STEMS.get(array, array), prod(INPUTS[array].sizes(sizes))
+    stem, size = SYMBOL_STEMS.get(array, array), prod(INPUTS[array].sizes(sizes))
     names = _joint_names(model, array) if joints else []
     if len(names) == size:
         return [symbol(f"{stem}_{name}") for name in names]
@@ -70,10 +81,10 @@ def input_symbols(
 def _joint_names(model: RigidBodyModel, array: str) -> Sequence[str]:
     """The names of the entries of an input, where they are joints'; each an identifier, none
     twice."""
-    if array in BY_POSITION:
+    if array in POSITION_INPUTS:
         names = [row.name for row in position_coordinates(model)]
     else:
-        names = list(model.joint_names) if array in BY_VELOCITY else []
+        names = list(model.joint_names) if array in VELOCITY_INPUTS else []
     plain = [re.sub(r"\W", "_", name) for name in names]
     return plain if len(set(plain)) == len(plain) else []
 
@@ -83,30 +94,30 @@ def input_meanings(
 ) -> dict[str, Meaning]:
     """The meanings of the symbols of an input."""
     row = INPUTS[array]
-    if array in BY_POSITION:
+    if array in POSITION_INPUTS:
         texts = [f"{row.meaning}: {x.name}" for x in position_coordinates(model)]
-    elif array in BY_VELOCITY:
+    elif array in VELOCITY_INPUTS:
         texts = [f"{row.meaning}: {name}" for name in model.joint_names]
     else:
         texts = [f"{row.meaning}, entry {k}" for k in range(1, len(symbols) + 1)]
     return {s.name: Meaning(text, row.unit) for s, text in zip(symbols, texts, strict=False)}
 
 
-DIGITS: Final = 14
+SIGNIFICANT_DIGITS: Final = 14
 """Significant digits that survive the few operations by which coefficients are made; a decimal
 that is shorter than this is what the robot's file means."""
 
-PARAMETER: Final = re.compile(r"^(m|h[xyz]|I(?:xx|xy|xz|yy|yz|zz))(\d+)$")
+PARAMETER_NAME: Final = re.compile(r"^(m|h[xyz]|I(?:xx|xy|xz|yy|yz|zz))(\d+)$")
 """The name of an inertial parameter of a body, as symbols are called."""
 
 
 def with_short_decimals(expression: Any) -> Any:
-    """The expression (or array) with each coefficient rounded to `DIGITS` significant digits where
-    that makes it shorter: 0.0984 for 0.0983999999999999, and 2 for 2.0."""
+    """The expression (or array) with each coefficient rounded to `SIGNIFICANT_DIGITS` significant
+    digits where that makes it shorter: 0.0984 for 0.0983999999999999, and 2 for 2.0."""
     found = {
         x for entry in sympy.flatten([expression]) for x in sympy.sympify(entry).atoms(sympy.Float)
     }
-    changes = {x: short for x in found if (short := _short(x)) is not x}
+    changes = {x: short for x in found if (short := _shortened(x)) is not x}
     if not changes:
         return expression
     if hasattr(expression, "applyfunc"):
@@ -114,11 +125,11 @@ def with_short_decimals(expression: Any) -> Any:
     return expression.xreplace(changes)
 
 
-def _short(number: sympy.Float) -> sympy.Number:
+def _shortened(number: sympy.Float) -> sympy.Number:
     """The number with fewer digits, or itself where rounding does not remove three of them."""
-    rounded = f"{float(number):.{DIGITS}g}"
+    rounded = f"{float(number):.{SIGNIFICANT_DIGITS}g}"
     mantissa = rounded.partition("e")[0].lstrip("-").replace(".", "").strip("0")
-    if len(mantissa) > DIGITS - 3:
+    if len(mantissa) > SIGNIFICANT_DIGITS - 3:
         return number
     value = float(rounded)
     return sympy.Integer(int(value)) if value == int(value) else sympy.Float(rounded)
@@ -132,5 +143,7 @@ def as_text(expression: Any) -> str:
 def as_latex(expression: Any) -> str:
     r"""An expression in LaTeX; inertial parameters as I_{xx,2}, h_{x,2} and m_{2}."""
     symbols = {s for x in sympy.flatten([expression]) for s in sympy.sympify(x).free_symbols}
-    names = {s: latex_name(f"{m[1]}_{m[2]}") for s in symbols if (m := PARAMETER.match(s.name))}
+    names = {
+        s: latex_name(f"{m[1]}_{m[2]}") for s in symbols if (m := PARAMETER_NAME.match(s.name))
+    }
     return str(sympy.latex(expression, symbol_names=names))

@@ -16,20 +16,20 @@ from symgen.mechanics.body_tables import BodyTables, unsupported
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.operations import COUNTED
 from symgen.numbers.scalar import plain
-from symgen.tracing.function import Function, read_by_option
+from symgen.tracing.function import Function, inputs_by_option
 from symgen.tracing.physical_inertia import check_physical_inertia
-from symgen.tracing.request import FunctionRequest, of_robot
+from symgen.tracing.request import FunctionRequest, quantities_of_robot
 from symgen.tracing.robot import ParametricModel, dimensions
 from symgen.tracing.singular import check_defined
 from symgen.tracing.trace import differs
 
 FLAG: Final = "--body-loops"
 
-Straight = tuple[int, int, int]
+StraightLineCost = tuple[int, int, int]
 """Operations for each coordinate, each pair of coordinates on a path, and each three of them."""
-Terms = tuple[int, int, int, int]
+OperationTerms = tuple[int, int, int, int]
 """Additions, products, quotients, and sines or cosines (`COUNTED`)."""
-NOTHING: Final = (0, 0, 0, 0)
+NO_OPERATIONS: Final = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class LoopCost:
     chains of 10 to 32 joints; robots with right angles take less."""
 
     compared: str
-    column: Terms
-    coordinate: Terms
-    pair: Terms = NOTHING
-    solved: Terms = NOTHING
-    path: Terms = NOTHING
-    triple: Terms = NOTHING
-    straight: Straight = (150, 0, 0)
+    column: OperationTerms
+    coordinate: OperationTerms
+    pair: OperationTerms = NO_OPERATIONS
+    solved: OperationTerms = NO_OPERATIONS
+    path: OperationTerms = NO_OPERATIONS
+    triple: OperationTerms = NO_OPERATIONS
+    straight: StraightLineCost = (150, 0, 0)
 
     def straight_line(self, tables: BodyTables) -> int:
         """About how many operations straight-line code takes at most."""
@@ -65,7 +65,7 @@ class LoopCost:
         return dict(zip(COUNTED, totals, strict=True))
 
 
-SIMPLE: Final = ("viscous", "coulomb", "offset")
+SUPPORTED_FRICTION: Final = ("viscous", "coulomb", "offset")
 """The laws of friction that such code has."""
 
 NEWTON_EULER: Final = "newton_euler/minimal"
@@ -73,7 +73,7 @@ DERIVATIVES: Final = "derivatives/minimal"
 KINEMATICS: Final = "kinematics/whole"
 TASK_SPACE: Final = "task_space/whole"
 
-SUMS: Final = {
+SUM_COSTS: Final = {
     "kinetic_energy": LoopCost("energies/minimal", (75, 120, 0, 2), (39, 42, 0, 0)),
     "potential_energy": LoopCost("energies/whole", (9, 18, 0, 2), (39, 48, 0, 0)),
     "com": LoopCost("energies/whole", (9, 18, 0, 2), (39, 48, 0, 0)),
@@ -83,20 +83,20 @@ SUMS: Final = {
 }
 """The quantities that are sums over bodies."""
 
-_OF_AXES: Final = {
+_FRAME_COSTS: Final = {
     "jacobian": LoopCost(KINEMATICS, (9, 18, 0, 2), (27, 36, 0, 0), path=(18, 24, 0, 0)),
     "velocity": LoopCost(TASK_SPACE, (9, 24, 0, 2), (33, 36, 0, 0)),
     "acceleration": LoopCost(TASK_SPACE, (27, 54, 0, 2), (39, 36, 0, 0)),
     "jacobian_rate": LoopCost(KINEMATICS, (21, 48, 0, 2), (39, 36, 0, 0)),
 }
-FRAMES: Final = {
+FRAME_COSTS: Final = {
     "frame_pose": LoopCost(KINEMATICS, (9, 18, 0, 2), (27, 36, 0, 0)),
     **{
         f"frame_{name}_{axes}": cost
-        for name, cost in _OF_AXES.items()
+        for name, cost in _FRAME_COSTS.items()
         for axes in ("body", "world", "aligned")
     },
-    "frame_acceleration_classical": _OF_AXES["acceleration"],
+    "frame_acceleration_classical": _FRAME_COSTS["acceleration"],
 }
 """The quantities of a link."""
 
@@ -156,53 +156,53 @@ COSTS: Final = {
         (24, 25, 0, 0),
         straight=(249, 137, 28),
     ),
-    **SUMS,
-    **FRAMES,
+    **SUM_COSTS,
+    **FRAME_COSTS,
 }
 """The quantities that have such code; those of a link for each link."""
 
-SCALED: Final = 8
+SCALED_CONDITION_MARGIN: Final = 8
 """Margin on the condition number of the matrix with a diagonal of ones, by trial: results are
 compared with the largest entry, and not coordinate by coordinate."""
-MANY: Final = 32
+MAX_CHRISTOFFEL_VELOCITIES: Final = 32
 """``--quantity all`` has Christoffel symbols of robots with at most this many velocities: of 100
 there are half a million, which the self-test would state."""
-ROUNDINGS: Final = 16
+ROUNDINGS_PER_BODY: Final = 16
 """An error of a result, in roundings of the largest entry, for each body on the longest path."""
 
-LONG: Final = 20_000
+CACHE_OPERATIONS: Final = 20_000
 """Operations of straight-line code from which on its instructions leave the caches."""
-SPEED: Final = 2.5
+LOOP_SPEEDUP: Final = 2.5
 """How many operations loops do in the time of one of straight-line code, since compilers make
 vectors of them: measured at the snake of 16 joints."""
 
 
-BYTES: Final = 27
+BYTES_PER_OPERATION: Final = 27
 """Bytes of C of an operation of straight-line code."""
-LARGE: Final = 130_000
+MIN_LOOP_OPERATIONS: Final = 130_000
 """Operations of straight-line code from which on ``--body-loops auto`` writes loops: the code takes
 some 4 MB of C, leaves all caches, and takes 10 s and more to generate and to compile."""
 
 
-def large(robot: ParametricModel, functions: Sequence[FunctionRequest]) -> dict[str, int]:
+def large_functions(robot: ParametricModel, functions: Sequence[FunctionRequest]) -> dict[str, int]:
     """About how many operations straight-line code of some functions takes at most: of those that
-    loops over bodies can compute and of which it would be `LARGE`."""
+    loops over bodies can compute and of which it would be `MIN_LOOP_OPERATIONS`."""
     possible = [f for f in functions if _has_cost(f) and not _has_columns(robot, f)]
-    if not possible or _refusal(robot):
+    if not possible or _reason_against_loops(robot):
         return {}
     tables = body_tables(robot)
     counts = {f.name: COSTS[_stem(f.quantities[0])].straight_line(tables) for f in possible}
-    return {name: count for name, count in counts.items() if count >= LARGE}
+    return {name: count for name, count in counts.items() if count >= MIN_LOOP_OPERATIONS}
 
 
-def in_loops(
+def functions_in_loops(
     when: bool | str, robot: ParametricModel, functions: Sequence[FunctionRequest]
 ) -> set[str]:
     """The names of the functions that are loops over bodies: with ``yes`` (True) all of them, with
-    ``no`` (False) none, with ``auto`` the `large` ones."""
+    ``no`` (False) none, with ``auto`` the `large_functions` ones."""
     if isinstance(when, bool):
         return {f.name for f in functions if when}
-    return {*large(robot, functions)}
+    return {*large_functions(robot, functions)}
 
 
 def loop_functions(robot: ParametricModel, functions: Sequence[FunctionRequest]) -> list[Function]:
@@ -210,39 +210,43 @@ def loop_functions(robot: ParametricModel, functions: Sequence[FunctionRequest])
     for an inertia that no body has."""
     if not functions:
         return []
-    refusal = _refusal(robot)
+    refusal = _reason_against_loops(robot)
     if refusal:
         raise OptionError(f"{FLAG}: {refusal}")
-    quantities = [q for wanted in functions for q in wanted.quantities]
+    quantities = [q for request in functions for q in request.quantities]
     check_physical_inertia(robot, quantities, lambda q, other: differs(q, robot, other))
     tables = body_tables(robot)
-    return [_function(robot, tables, wanted) for wanted in functions]
+    return [_function(robot, tables, request) for request in functions]
 
 
 def body_tables(robot: ParametricModel) -> BodyTables:
     """The tables of a robot that has them."""
-    felt = robot.friction or robot.springs
+    has_passive_forces = robot.friction or robot.springs
     return BodyTables(
-        robot.model, tuple(robot.joint_forces(("friction", "springs"), {})) if felt else ()
+        robot.model,
+        tuple(robot.joint_forces(("friction", "springs"), {})) if has_passive_forces else (),
     )
 
 
-def has_loops(robot: ParametricModel, wanted: FunctionRequest) -> bool:
+def has_loops(robot: ParametricModel, request: FunctionRequest) -> bool:
     """Whether a function of a robot can have such code and is not too large for ``--quantity
     all``."""
-    if not _has_cost(wanted) or _has_columns(robot, wanted):
+    if not _has_cost(request) or _has_columns(robot, request):
         return False
-    return wanted.quantities[0].name != "christoffel_symbols" or robot.model.dof <= MANY
+    return (
+        request.quantities[0].name != "christoffel_symbols"
+        or robot.model.dof <= MAX_CHRISTOFFEL_VELOCITIES
+    )
 
 
-def _has_cost(wanted: FunctionRequest) -> bool:
-    return len(wanted.quantities) == 1 and _stem(wanted.quantities[0]) in COSTS
+def _has_cost(request: FunctionRequest) -> bool:
+    return len(request.quantities) == 1 and _stem(request.quantities[0]) in COSTS
 
 
-def _has_columns(robot: ParametricModel, wanted: FunctionRequest) -> bool:
+def _has_columns(robot: ParametricModel, request: FunctionRequest) -> bool:
     """Whether a function is a regressor with columns of armature, friction or springs."""
     rotors = any(body.joint.type.is_rotor for body in robot.model.bodies)
-    is_regressor = wanted.quantities[0].name == "regressor"
+    is_regressor = request.quantities[0].name == "regressor"
     return is_regressor and (rotors or bool(robot.passive_kinds))
 
 
@@ -250,33 +254,33 @@ def _stem(quantity: Quantity) -> str:
     return quantity.name.partition(":")[0]
 
 
-def _refusal(robot: ParametricModel) -> str:
+def _reason_against_loops(robot: ParametricModel) -> str:
     """Why functions of a robot cannot have such code; empty if they can."""
-    words = unsupported(robot.model)
-    if words:
-        return f"{words} cannot be in loops over bodies; remove the option"
-    asked = {
+    unsupported_parts = unsupported(robot.model)
+    if unsupported_parts:
+        return f"{unsupported_parts} cannot be in loops over bodies; remove the option"
+    unsupported_options = {
         "--parameters": robot.runtime,
         "--external-wrench": robot.wrenches,
         "--thruster": robot.thrusters,
-        **{f"--friction {law}": law not in SIMPLE for law in robot.friction},
+        **{f"--friction {law}": law not in SUPPORTED_FRICTION for law in robot.friction},
         "--friction runtime": robot.runtime_friction,
         "--runtime-springs": robot.runtime_springs,
         "--friction-width": any(map(robot.width, robot.model.bodies)) if robot.friction else 0,
         "--fluid": robot.fluid,
     }
-    flag = next((name for name, value in asked.items() if value), None)
+    flag = next((name for name, value in unsupported_options.items() if value), None)
     return f"{flag} cannot be in loops over bodies; remove one of the two" if flag else ""
 
 
 def kind_notes(robot: ParametricModel, functions: Sequence[Function]) -> list[str]:
     """A sentence for each function that is loops over bodies, and for each one of straight-line
-    code that is longer than `LONG` and probably slower than these."""
+    code that is longer than `CACHE_OPERATIONS` and probably slower than these."""
     looped = {f.name: f.program for f in functions if isinstance(f.program, LoopProgram)}
     notes = [
         f"{name} is loops over the bodies, {counts(program).total:,} operations in C only, because "
         f"straight-line code would take about {program.straight_line:,} operations and "
-        f"{program.straight_line * BYTES / 1e6:.0f} MB; --body-loops no writes that"
+        f"{program.straight_line * BYTES_PER_OPERATION / 1e6:.0f} MB; --body-loops no writes that"
         for name, program in looped.items()
     ]
     long = [
@@ -285,9 +289,9 @@ def kind_notes(robot: ParametricModel, functions: Sequence[Function]) -> list[st
         if f.name not in looped
         and len(f.quantities) == 1
         and f.quantities[0].name in COSTS
-        and f.counts.total >= LONG
+        and f.counts.total >= CACHE_OPERATIONS
     ]
-    if not long or _refusal(robot):
+    if not long or _reason_against_loops(robot):
         return notes
     tables = body_tables(robot)
     totals = [sum(COSTS[f.quantities[0].name].operations(tables, 0).values()) for f in long]
@@ -295,19 +299,19 @@ def kind_notes(robot: ParametricModel, functions: Sequence[Function]) -> list[st
         f"{f.name} is straight-line code of {f.counts.total:,} operations; loops over the bodies "
         f"take {total:,} in vectors and code of constant size, which is probably faster"
         for f, total in zip(long, totals, strict=True)
-        if total < SPEED * f.counts.total
+        if total < LOOP_SPEEDUP * f.counts.total
     ]
 
 
-def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionRequest) -> Function:
-    if not _has_cost(wanted):
+def _function(robot: ParametricModel, tables: BodyTables, request: FunctionRequest) -> Function:
+    if not _has_cost(request):
         raise OptionError(
-            f"{FLAG}: {wanted.name} cannot be computed in loops over bodies; the quantities that "
+            f"{FLAG}: {request.name} cannot be computed in loops over bodies; the quantities that "
             f"can, one for each function, are {', '.join(COSTS)}"
         )
-    check_defined(robot, wanted.quantities)
-    (quantity,) = of_robot(robot, wanted.quantities)
-    if _has_columns(robot, wanted):
+    check_defined(robot, request.quantities)
+    (quantity,) = quantities_of_robot(robot, request.quantities)
+    if _has_columns(robot, request):
         raise OptionError(
             f"{FLAG}: the regressor of armature, friction or springs cannot be computed in loops "
             "over bodies; remove the option"
@@ -316,7 +320,7 @@ def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionReques
     formulation = next(f for f in quantity.formulations if f.name == cost.compared)
     regroup = robot.regroups[formulation.regrouping]
     sizes = dimensions(regroup)
-    growth = float(ROUNDINGS * max(tables.depths))
+    growth = float(ROUNDINGS_PER_BODY * max(tables.depths))
     if quantity.needs_inverse:
         growth *= _condition(regroup.layout)
     if quantity.link:
@@ -324,23 +328,28 @@ def _function(robot: ParametricModel, tables: BodyTables, wanted: FunctionReques
     column = tables.frame(quantity.link)[0] if quantity.link else tables.n
     path = tables.depths[column] if column < tables.n else 0
     program = LoopProgram(cost.operations(tables, path), growth, cost.straight_line(tables))
-    used = {*quantity.inputs, *read_by_option(robot, [quantity])}
+    used = {*quantity.inputs, *inputs_by_option(robot, [quantity])}
     arrays = [program.input(name, INPUTS[name].sizes(sizes)) for name in INPUTS if name in used]
     outputs = [(out.name, out.sizes(sizes)) for out in quantity.outputs]
     program.close(outputs, [array[0] for array in arrays])
     return Function(
-        wanted.name, ((quantity, formulation),), {formulation.regrouping: regroup}, program
+        request.name, ((quantity, formulation),), {formulation.regrouping: regroup}, program
     )
 
 
 def _condition(layout: CanonicalModel) -> float:
-    """The condition number of the mass matrix at positions 0, or `SCALED` times that of the matrix
-    with a diagonal of ones, if that is less."""
+    """The condition number of the mass matrix at positions 0, or `SCALED_CONDITION_MARGIN` times
+    that of the matrix with a diagonal of ones, if that is less."""
     q = [0.0] * layout.coupling.positions
     for quaternion in layout.coupling.quaternions:
         q[quaternion.stop - 1] = 1.0
     system, places, _ = layout.at_state(q)
     entries = [plain(x) for x in coupled_mass_matrix(system, places)]
     m = np.array(entries).reshape(layout.dof, layout.dof)
-    roots = np.sqrt(m.diagonal())
-    return float(min(np.linalg.cond(m), SCALED * np.linalg.cond(m / np.outer(roots, roots))))
+    root_diagonal = np.sqrt(m.diagonal())
+    return float(
+        min(
+            np.linalg.cond(m),
+            SCALED_CONDITION_MARGIN * np.linalg.cond(m / np.outer(root_diagonal, root_diagonal)),
+        )
+    )

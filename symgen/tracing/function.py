@@ -18,7 +18,7 @@ from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.objective import Cost, Objective, Processor, cost
 from symgen.compiler.passes import Counts, counts
-from symgen.compiler.program import KIND, LoopProgram, Program
+from symgen.compiler.program import LOOPS_OVER_BODIES, LoopProgram, Program
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import Sections, no_section
 from symgen.mechanics.coupling import Coupling
@@ -33,7 +33,7 @@ Part = tuple[Quantity, Formulation]
 """A quantity of a function, and how it is computed."""
 
 
-def outputs(
+def run_part(
     part: Part,
     regroup: RegroupedModel,
     inputs: Mapping[str, Sequence[Scalar]],
@@ -96,11 +96,11 @@ def project_to_coordinates(
     if part[0].needs_inverse or part[1].coordinates == JOINTS or coupling.is_identity:
         return values
     if out.layout == PACKED_PAIRS:
-        return _packed(coupling, values)
-    return coupling.pull_back(values, _axes(coupling, out, len(values)))
+        return _project_packed_pairs(coupling, values)
+    return coupling.pull_back(values, _axis_sizes(coupling, out, len(values)))
 
 
-def _axes(coupling: Coupling, out: Array, size: int) -> list[int | None]:
+def _axis_sizes(coupling: Coupling, out: Array, size: int) -> list[int | None]:
     """The sizes of an output's axes, None where it is that of the bodies; one of the others may
     have to be found."""
     bodies = len(coupling.drives)
@@ -113,7 +113,7 @@ def _axes(coupling: Coupling, out: Array, size: int) -> list[int | None]:
     ]
 
 
-def _packed(coupling: Coupling, values: Sequence[Scalar]) -> list[Scalar]:
+def _project_packed_pairs(coupling: Coupling, values: Sequence[Scalar]) -> list[Scalar]:
     """X_ijk = X_ikj, of which j <= k are given."""
     bodies, n = range(len(coupling.drives)), range(coupling.velocities)
     numbers = iter(values)
@@ -156,7 +156,7 @@ class Function:
     @property
     def kind(self) -> str:
         """The formulation of straight-line code, or that the code is loops."""
-        return KIND if isinstance(self.program, LoopProgram) else self.formulation
+        return LOOPS_OVER_BODIES if isinstance(self.program, LoopProgram) else self.formulation
 
     @property
     def formulation(self) -> str:
@@ -167,12 +167,12 @@ class Function:
         """The cost of its program on a processor."""
         return cost(self.program, machine)
 
-    def rebalanced(self, aim: Objective) -> "Function":
+    def rebalanced(self, objective: Objective) -> "Function":
         """This function in the shape that is best for an aim; one whose C has loops, which add up
         in the order of the algorithm, as it is."""
         if len(self.quantities) == 1 and self.quantities[0].loops:
             return self
-        program = aim.rebalanced(self.program)
+        program = objective.rebalanced(self.program)
         return self if program is self.program else replace(self, program=program, trees=True)
 
     @property
@@ -212,45 +212,47 @@ class Function:
             return evaluate(self.program, inputs, lambda number: number)
         arrays: dict[str, list[Scalar]] = {}
         for part in self.parts:
-            arrays |= outputs(part, self.regroups[part[1].regrouping], inputs)
+            arrays |= run_part(part, self.regroups[part[1].regrouping], inputs)
         return arrays
 
 
-def traced(
-    regroups: Mapping[str, RegroupedModel], wanted: FunctionRequest, parts: tuple[Part, ...]
+def trace_parts(
+    regroups: Mapping[str, RegroupedModel], request: FunctionRequest, parts: tuple[Part, ...]
 ) -> Function:
     """The program of a function in the formulations given. Raises OptionError."""
     program = Program()
-    chosen = _regroups_of(regroups, parts)
+    regrouped = _regrouped_models(regroups, parts)
     sizes = dimensions(
-        next((r for name, r in chosen.items() if name != WHOLE), chosen[parts[0][1].regrouping])
+        next(
+            (r for name, r in regrouped.items() if name != WHOLE), regrouped[parts[0][1].regrouping]
+        )
     )
     arrays = {
         name: program.input(name, INPUTS[name].sizes(sizes))
-        for name in _inputs(chosen, wanted, parts)
+        for name in _input_names(regrouped, request, parts)
     }
     for part in parts:
-        values = _values(part, chosen[part[1].regrouping], arrays, program)
+        values = _traced_outputs(part, regrouped[part[1].regrouping], arrays, program)
         for out in part[0].outputs:
-            if all(out.name != done.name for done in program.outputs):
+            if all(out.name != existing.name for existing in program.outputs):
                 program.output(out.name, out.sizes(sizes), values[out.name])
-    _check_finite(wanted, program)
-    return Function(wanted.name, parts, chosen, program)
+    _check_finite(request, program)
+    return Function(request.name, parts, regrouped, program)
 
 
-def retraced(function: Function, regroups: Mapping[str, RegroupedModel]) -> Function:
+def retrace(function: Function, regroups: Mapping[str, RegroupedModel]) -> Function:
     """The function in the same formulations for another robot. Raises OptionError."""
     quantities = tuple(quantity for quantity, _ in function.parts)
-    return traced(regroups, FunctionRequest(function.name, quantities), function.parts)
+    return trace_parts(regroups, FunctionRequest(function.name, quantities), function.parts)
 
 
-def _values(
+def _traced_outputs(
     part: Part, regroup: RegroupedModel, arrays: Mapping[str, Sequence[Scalar]], program: Program
 ) -> dict[str, list[Scalar]]:
     """The outputs of one quantity. Raises OptionError for one that is defined in no state."""
     try:
         with program.section(part[0].formula):  # what belongs to no step of an algorithm
-            return outputs(part, regroup, arrays, program.section)
+            return run_part(part, regroup, arrays, program.section)
     except ZeroDivisionError:
         raise OptionError(
             f"{part[0].name} divides by an expression that is zero in every state of this "
@@ -258,41 +260,41 @@ def _values(
         ) from None
 
 
-def _regroups_of(
+def _regrouped_models(
     regroups: Mapping[str, RegroupedModel], parts: tuple[Part, ...]
 ) -> dict[str, RegroupedModel]:
     """The regroupings of a function; frames of tip bodies are turned where nothing in it reads
     parameters or poses of links."""
-    chosen = {f.regrouping: regroups[f.regrouping] for _, f in parts}
+    regrouped = {f.regrouping: regroups[f.regrouping] for _, f in parts}
     return (
-        chosen
-        if WHOLE in chosen
-        else {name: regroup.with_tip_frames for name, regroup in chosen.items()}
+        regrouped
+        if WHOLE in regrouped
+        else {name: regroup.with_tip_frames for name, regroup in regrouped.items()}
     )
 
 
-def _check_finite(wanted: FunctionRequest, program: Program) -> None:
+def _check_finite(request: FunctionRequest, program: Program) -> None:
     """Refuses numbers that overflowed on the way, which no source code can hold."""
     if not all(isfinite(node.a) for node in program.nodes if node.op == "const"):
         raise OptionError(
-            f"{wanted.name}: constants overflow because numbers of the robot are too "
+            f"{request.name}: constants overflow because numbers of the robot are too "
             "large or too small; use m, kg and rad"
         )
 
 
-def _inputs(
-    regroups: Mapping[str, RegroupedModel], wanted: FunctionRequest, parts: Sequence[Part]
+def _input_names(
+    regroups: Mapping[str, RegroupedModel], request: FunctionRequest, parts: Sequence[Part]
 ) -> list[str]:
     """The inputs of a function in argument order."""
     robot = next(iter(regroups.values())).robot
-    used = {name for q in wanted.quantities for name in q.inputs}
-    used |= read_by_option(robot, wanted.quantities)
+    used = {name for q in request.quantities for name in q.inputs}
+    used |= inputs_by_option(robot, request.quantities)
     if robot.runtime:
         used |= {regroups[f.regrouping].input for q, f in parts if q.needs_inertia}
     return [name for name in INPUTS if name in used]
 
 
-def read_by_option(robot: ParametricModel, quantities: Sequence[Quantity]) -> set[str]:
+def inputs_by_option(robot: ParametricModel, quantities: Sequence[Quantity]) -> set[str]:
     """The inputs that quantities read beside their own, those of parameters left out."""
     by_option = {
         "g": robot.runtime_gravity and any(q.needs_gravity for q in quantities),

@@ -15,53 +15,51 @@ from symgen.options import group, option
 from symgen.options.kinds import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice
 from symgen.reading.options import links, moving_joints
 from symgen.text import cited, repeated, shown
-from symgen.tracing.request import FunctionRequest, check_fluid, check_support, known_links
-from symgen.tracing.request import thrusters as thrusters_of
+from symgen.tracing.request import (
+    RUNTIME,
+    FunctionRequest,
+    check_fluid,
+    check_support,
+    known_links,
+    parse_runtime_names,
+    parse_thrusters,
+)
 from symgen.tracing.robot import ParametricModel, check_coefficients
 
-CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
+DEFAULT_QUANTITIES: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 """What is computed where nothing else is asked for: a module small enough to be read."""
 
-NARROWEST: Final = 1e-9
+MIN_FRICTION_WIDTH: Final = 1e-9
 """Coulomb friction with a narrower step (rad/s or m/s) is better a sign."""
 
 COMPENSATING: Final = frozenset(k for k, x in CONTROLLERS.items() if x.forces and not x.is_elastic)
 """The controllers that can compensate friction."""
 
-RUNTIME: Final = "runtime"
-EVERY: Final = "all"
+ALL: Final = "all"
 
 NO_FRICTION: Final = "none"
 
 
-def at_runtime(text: str) -> tuple[bool, tuple[str, ...]]:
-    """Whether a text is ``runtime:NAME[,NAME...]``, not ``NAME[,NAME...]``, and its names."""
-    kind, colon, names = text.partition(":")
-    inputs = bool(colon) and kind == RUNTIME
-    listed = names if inputs else text
-    return inputs, tuple(listed.split(",")) if listed else ()
-
-
-def _parameters(robot: Any, start: str) -> Iterable[str]:
+def _complete_parameters(robot: Any, start: str) -> Iterable[str]:
     """The kinds; after ``runtime:`` links."""
     return links(robot, start) if start else ("constant", RUNTIME, f"{RUNTIME}:")
 
 
-def _friction(robot: Any, start: str) -> Iterable[str]:
+def _complete_friction(robot: Any, start: str) -> Iterable[str]:
     """The kinds of friction, also after ``runtime:``."""
     return FRICTION if start else (*FRICTION, f"{RUNTIME}:")
 
 
-def quantities(robot: Any, start: str) -> Iterable[str]:
+def complete_quantities(robot: Any, start: str) -> Iterable[str]:
     """Quantities; after one of a link or joint, the links or joints."""
     if start.endswith(":"):
         row = LINK_QUANTITIES.get(re.split("[=+]", start.rstrip(":"))[-1])
         return (moving_joints if row and row.subject == "joint" else links)(robot, start)
     names = [*QUANTITIES, *(f"{name}:" for name in LINK_QUANTITIES)]
-    return names if start else [EVERY, *names]
+    return names if start else [ALL, *names]
 
 
-def _formulations(robot: Any, start: str) -> Iterable[str]:
+def _complete_formulations(robot: Any, start: str) -> Iterable[str]:
     """Quantities, and after one its formulations."""
     of = QUANTITIES.get(start.removesuffix("="))
     return (
@@ -84,7 +82,7 @@ class FunctionOptions:
         "functions, ten for each body) or runtime:LINK[,LINK...] (inputs for these links only, "
         "such as a payload).",
         default="constant",
-        names=_parameters,
+        names=_complete_parameters,
         parted=":,",
         applies_to=("inertia",),
         requests=lambda kind: kind != "constant",
@@ -134,7 +132,7 @@ class FunctionOptions:
         "friction. sign(0) is 0.",
         default="",
         shown_default="none; with --estimate, all its laws",
-        names=_friction,
+        names=_complete_friction,
         parted=":,",
         applies_to=("friction",),
         requests=bool,
@@ -199,7 +197,7 @@ class FunctionOptions:
         "inverse_dynamics, gravity, bias and mass_matrix.",
         TEXTS.like('["inverse_dynamics", "terms=bias+mass_matrix"]'),
         default=(),
-        names=quantities,
+        names=complete_quantities,
         parted="=+:",
     )
     controllers: tuple[str, ...] = option(
@@ -219,7 +217,7 @@ class FunctionOptions:
         default=(),
         give="give QUANTITY=NAME, as in mass_matrix=composite/minimal",
         rare=True,
-        names=_formulations,
+        names=_complete_formulations,
         parted="=",
     )
     optimize: str | None = option(
@@ -236,12 +234,14 @@ class FunctionOptions:
     def wanted(self) -> list[FunctionRequest]:
         """The requested functions, CORE by default. Raises OptionError."""
         texts = [
-            x for text in self.quantities or CORE for x in (QUANTITIES if text == EVERY else [text])
+            x
+            for text in self.quantities or DEFAULT_QUANTITIES
+            for x in (QUANTITIES if text == ALL else [text])
         ]
         functions = [FunctionRequest.parse(text) for text in (*texts, *self._controllers(texts))]
         self._check_wrenches(functions)
         quantities = [q for function in functions for q in function.quantities]
-        check_support(at_runtime(self.friction)[1], quantities)
+        check_support(parse_runtime_names(self.friction)[1], quantities)
         names = [function.name for function in functions]
         twice = repeated(names)
         if twice is not None:
@@ -256,15 +256,15 @@ class FunctionOptions:
         if self.wrench_axes == "root" and not self.external_wrench:
             raise OptionError("--wrench-axes root has no effect without --external-wrench LINK")
         quantities = [q for function in functions for q in function.quantities]
-        deaf = [
+        without_input = [
             q.name
             for q in quantities
             if q.name.partition(":")[0] in CONTROLLERS and not q.depends_on_external_forces
         ]
         flag = "--external-wrench" if self.external_wrench else "--thruster"
-        if (self.external_wrench or self.thrusters) and deaf:
+        if (self.external_wrench or self.thrusters) and without_input:
             raise OptionError(
-                f"{flag}: {deaf[0]} has no input for external wrenches; remove one of them"
+                f"{flag}: {without_input[0]} has no input for external wrenches; remove one of them"
             )
 
     def _controllers(self, texts: Collection[str]) -> list[str]:
@@ -291,7 +291,7 @@ class FunctionOptions:
     def friction_kinds(self, has_actuators: bool) -> tuple[bool, tuple[str, ...]]:
         """Whether the coefficients of joint friction are inputs, and its laws; `has_actuators` if
         an actuator file gives coefficients. Raises OptionError."""
-        inputs, kinds = at_runtime(self.friction)
+        inputs, kinds = parse_runtime_names(self.friction)
         if self.friction == NO_FRICTION:
             return False, ()
         if any(name not in FRICTION for name in kinds) or len(set(kinds)) != len(kinds):
@@ -310,7 +310,7 @@ class FunctionOptions:
     def width(self, kinds: Collection[str]) -> float:
         """The width of the step of Coulomb friction, 0 for the sign. Raises OptionError."""
         width = self.friction_width
-        if width and not NARROWEST <= width <= 1 / NARROWEST:
+        if width and not MIN_FRICTION_WIDTH <= width <= 1 / MIN_FRICTION_WIDTH:
             raise OptionError(
                 f"--friction-width {width:g}: give a velocity (rad/s or m/s) such as 0.01, "
                 "or 0 for sign(qd)"
@@ -337,7 +337,7 @@ class FunctionOptions:
 
     def runtime_links(self, model: RigidBodyModel) -> tuple[str, ...]:
         """The links whose inertial parameters are inputs. Raises OptionError."""
-        inputs, names = at_runtime(self.parameters)
+        inputs, names = parse_runtime_names(self.parameters)
         if self.parameters == "constant":
             return ()
         if self.parameters == RUNTIME:
@@ -376,10 +376,10 @@ class FunctionOptions:
             )
         check_coefficients(model, kinds, inputs, self.friction_width)
         check_fluid(model, self.fluid, kinds)
-        curved = [b.joint for b in model.bodies if is_nonzero(b.joint.stiffness) and b.in_body_axes]
-        if springs and curved:
+        joints = [b.joint for b in model.bodies if is_nonzero(b.joint.stiffness) and b.in_body_axes]
+        if springs and joints:
             raise OptionError(
-                f"--springs: joint '{shown(curved[0].name)}' is a {curved[0].kind} joint, whose "
+                f"--springs: joint '{shown(joints[0].name)}' is a {joints[0].kind} joint, whose "
                 "spring would not be linear in its coordinates; remove its stiffness"
             )
         return ParametricModel(
@@ -396,5 +396,5 @@ class FunctionOptions:
             root_axes=self.wrench_axes == "root",
             estimated=estimated,
             fluid=self.fluid,
-            thrusters=thrusters_of(model, self.thrusters),
+            thrusters=parse_thrusters(model, self.thrusters),
         )

@@ -24,13 +24,13 @@ from symgen.numbers.types import Numbers
 from symgen.text import shown
 from symgen.tracing.robot import ParametricModel
 
-Span = tuple[float, ...]
+Interval = tuple[float, ...]
 
 SAMPLED_STATES: Final = 200
 """The number of sampled states, the one with all coordinates at 0 included."""
 LARGEST_COORDINATE: Final = 3.0
 """Coordinates are sampled between minus and plus this (rad or m)."""
-ROUNDING: Final = 1e-10
+MIN_EIGENVALUE: Final = 1e-10
 """The smallest eigenvalue, with 1 on the diagonal, that is not merely rounding."""
 
 
@@ -40,24 +40,24 @@ def sampled_mass_matrices(robot: ParametricModel) -> Numbers:
     The states depend only on the number of coordinates. Parameters that are inputs have the values
     of the robot's file."""
     mechanism = canonical_model(robot.model)
-    span = (-LARGEST_COORDINATE, LARGEST_COORDINATE)
-    states = _sampled_states(mechanism, [span] * mechanism.coupling.positions)
+    interval = (-LARGEST_COORDINATE, LARGEST_COORDINATE)
+    states = _sampled_states(mechanism, [interval] * mechanism.coupling.positions)
     return np.array([_mass_matrix(mechanism, q) for q in states])
 
 
-def _sampled_states(mechanism: CanonicalModel, spans: Sequence[Span]) -> list[list[float]]:
+def _sampled_states(mechanism: CanonicalModel, intervals: Sequence[Interval]) -> list[list[float]]:
     """The state 0 and random ones with coordinates in some spans."""
-    rng, states = random.Random(0), [[0.0] * len(spans)]
+    rng, states = random.Random(0), [[0.0] * len(intervals)]
     while len(states) < SAMPLED_STATES:
-        states.append([rng.uniform(*span) for span in spans])
+        states.append([rng.uniform(*interval) for interval in intervals])
     for quaternion in mechanism.coupling.quaternions:  # no rotation
         states[0][quaternion.stop - 1] = 1.0
     return states
 
 
 def _mass_matrix(mechanism: CanonicalModel, q: Sequence[float]) -> Numbers:
-    state, places, _ = mechanism.at_state(mechanism.coupling.normalized(q))
-    entries = coupled_mass_matrix(state, places)
+    state, positions, _ = mechanism.at_state(mechanism.coupling.normalized(q))
+    entries = coupled_mass_matrix(state, positions)
     return np.array([plain(x) for x in entries]).reshape(mechanism.dof, mechanism.dof)
 
 
@@ -65,13 +65,13 @@ def indefinite_posture(robot: ParametricModel) -> list[float] | None:
     """A sampled posture within the limits of the joints at which the mass matrix is not positive
     definite; None if there is none."""
     mechanism, limits = canonical_model(robot.model), robot.model.limits
-    span = (-LARGEST_COORDINATE, LARGEST_COORDINATE)
-    spans: list[Span] = [span] * mechanism.coupling.positions
-    if len(spans) == robot.model.dof:
+    interval = (-LARGEST_COORDINATE, LARGEST_COORDINATE)
+    intervals: list[Interval] = [interval] * mechanism.coupling.positions
+    if len(intervals) == robot.model.dof:
         rows = (limits.get(name, Limits()) for name in robot.model.joint_names)
-        ends = (zip((row.lower, row.upper), span, strict=True) for row in rows)
-        spans = [tuple(x if end is None else end for end, x in pair) for pair in ends]
-    states = _sampled_states(mechanism, spans)
+        ends = (zip((row.lower, row.upper), interval, strict=True) for row in rows)
+        intervals = [tuple(x if end is None else end for end, x in pair) for pair in ends]
+    states = _sampled_states(mechanism, intervals)
     return next((q for q in states if not _is_definite(_mass_matrix(mechanism, q))), None)
 
 
@@ -81,7 +81,7 @@ def _is_definite(matrix: Numbers) -> bool:
     if not (diagonal > 0).all():
         return False
     scale = 1 / np.sqrt(diagonal)
-    return bool(np.linalg.eigvalsh(matrix * np.outer(scale, scale))[0] > ROUNDING)
+    return bool(np.linalg.eigvalsh(matrix * np.outer(scale, scale))[0] > MIN_EIGENVALUE)
 
 
 def is_positive_definite(robot: ParametricModel) -> bool:
@@ -98,7 +98,7 @@ def largest_relative_change(robot: ParametricModel, other: ParametricModel) -> f
     return float((changes / np.where(sizes > 0, sizes, np.inf)).max())
 
 
-MOST_NAMED: Final = 20
+MAX_NAMED_LINKS: Final = 20
 
 
 class ImpossibleInertia(OptionError):
@@ -106,13 +106,13 @@ class ImpossibleInertia(OptionError):
 
     def __init__(self, links: list[str], fault: str) -> None:
         self.links, self.fault = links, fault
-        names = ", ".join(f"link '{shown(name)}'" for name in links[:MOST_NAMED])
+        names = ", ".join(f"link '{shown(name)}'" for name in links[:MAX_NAMED_LINKS])
         super().__init__(f"{names}: {fault}")
 
 
 def impossible_links(robot: ParametricModel) -> list[Link]:
     """The links with inertia that no body has, in bodies that as a whole have none either."""
-    return [link for body in robot.lumped.bodies for link in _bad(body, robot)]
+    return [link for body in robot.lumped.bodies for link in _impossible_links_of_body(body, robot)]
 
 
 def check_physical_inertia(
@@ -127,44 +127,47 @@ def check_physical_inertia(
     if robot.estimated:
         _check_estimated(robot, [*quantities])
         return
-    asking = [q for q in quantities if q.needs_inertia]
-    bad = impossible_links(robot) if asking else []
+    inertial = [q for q in quantities if q.needs_inertia]
+    bad = impossible_links(robot) if inertial else []
     names = {link.name for link in bad}
-    needing = next((q.name for q in asking if bad and reads(q, _heavier(robot, names))), None)
-    if needing is None:
+    dependent = next(
+        (q.name for q in inertial if bad and reads(q, _with_other_moments(robot, names))),
+        None,
+    )
+    if dependent is None:
         return
     definite = is_positive_definite(robot)
     if robot.allow_unphysical and definite:
         return
-    joined = ",".join(shown(link.name) for link in bad[:MOST_NAMED])
+    link_names = ",".join(shown(link.name) for link in bad[:MAX_NAMED_LINKS])
     raise ImpossibleInertia(
         [link.name for link in bad],
-        f"{negative_moments(bad)}, which is physically impossible, and {needing} depends "
+        f"{negative_moments(bad)}, which is physically impossible, and {dependent} depends "
         "on it; correct its inertia, make it an input with --parameters "
-        f"runtime:{joined}, or replace it by the nearest possible one with "
-        f"--repair-inertia nearest{_way_out(robot, definite)}",
+        f"runtime:{link_names}, or replace it by the nearest possible one with "
+        f"--repair-inertia nearest{_allow_unphysical_advice(robot, definite)}",
     )
 
 
 def _check_estimated(robot: ParametricModel, quantities: Sequence[Quantity]) -> None:
     """Refuses what base parameters do not determine, and what needs a positive definite mass matrix
     where that of the estimate is not. Raises OptionError."""
-    whole = (q for q in quantities if all(f.regrouping == WHOLE for f in q.formulations))
-    single = next((q.name for q in whole if q.needs_inertia), None)
-    if single is not None:
+    of_whole_bodies = (q for q in quantities if all(f.regrouping == WHOLE for f in q.formulations))
+    of_link = next((q.name for q in of_whole_bodies if q.needs_inertia), None)
+    if of_link is not None:
         raise OptionError(
-            f"--estimate: {single} depends on the parameters of single links, which joint forces "
+            f"--estimate: {of_link} depends on the parameters of single links, which joint forces "
             "do not determine; use the file of symgen identify --urdf instead"
         )
-    needing = next(
+    dependent = next(
         (q.name for q in quantities if q.needs_inverse or q.name.partition(":")[0] in CONTROLLERS),
         None,
     )
-    posture = None if needing is None else indefinite_posture(robot)
+    posture = None if dependent is None else indefinite_posture(robot)
     if posture is not None:
         numbers = ", ".join(f"{x:.3g}" for x in posture)
         raise OptionError(
-            f"--estimate: {needing} needs a positive definite mass matrix, but that of the "
+            f"--estimate: {dependent} needs a positive definite mass matrix, but that of the "
             f"estimate is not positive definite at q = ({numbers}); identify it from a log with "
             "more motion, or use the file of symgen identify --urdf instead"
         )
@@ -173,12 +176,12 @@ def _check_estimated(robot: ParametricModel, quantities: Sequence[Quantity]) -> 
 def negative_moments(links: Sequence[Link]) -> str:
     """The sentence on the principal moments of links."""
     moments = "; ".join(
-        ", ".join(f"{x:.4g}" for x in principal_moments([link])) for link in links[:MOST_NAMED]
+        ", ".join(f"{x:.4g}" for x in principal_moments([link])) for link in links[:MAX_NAMED_LINKS]
     )
     return f"inertia has a negative principal moment (the three are {moments} kg m^2)"
 
 
-def _way_out(robot: ParametricModel, definite: bool) -> str:
+def _allow_unphysical_advice(robot: ParametricModel, definite: bool) -> str:
     """What --allow-unphysical can do for a robot, or why it does nothing."""
     if definite:
         return (
@@ -193,7 +196,7 @@ def _way_out(robot: ParametricModel, definite: bool) -> str:
     return ""
 
 
-def _heavier(robot: ParametricModel, names: set[str]) -> ParametricModel:
+def _with_other_moments(robot: ParametricModel, names: set[str]) -> ParametricModel:
     """The robot with other moments of inertia of some links, masses and their centres as they
     are. The changes have the size of the moments: much smaller ones count as rounding errors."""
 
@@ -211,13 +214,13 @@ def _heavier(robot: ParametricModel, names: set[str]) -> ParametricModel:
     return replace(robot, model=replace(robot.model, bodies=bodies))
 
 
-def _bad(body: Body, robot: ParametricModel) -> list[Link]:
+def _impossible_links_of_body(body: Body, robot: ParametricModel) -> list[Link]:
     """The links that make a body impossible, as far as it is constant."""
     constant = [link for link in body.links if link.name not in robot.blocks]
-    if not any(link.parameters for link in constant) or not _negative(constant):
+    if not any(link.parameters for link in constant) or not _has_negative_moment(constant):
         return []
-    return [link for link in constant if link.parameters and _negative([link])]
+    return [link for link in constant if link.parameters and _has_negative_moment([link])]
 
 
-def _negative(links: list[Link]) -> bool:
+def _has_negative_moment(links: list[Link]) -> bool:
     return bool(principal_moments(links)[0] < 0)

@@ -47,15 +47,17 @@ class FunctionRequest:
 
         Raises OptionError.
         """
-        name, _, sum_ = text.partition("=")
-        parts = (sum_ or name).split("+")
+        name, _, expression = text.partition("=")
+        parts = (expression or name).split("+")
         quantities = tuple(find_quantity(part) for part in parts)
         if len(set(parts)) != len(parts):
             raise OptionError(f"{cited(text)} contains a quantity twice")
-        if not sum_ and len(parts) > 1:
+        if not expression and len(parts) > 1:
             raise OptionError(f"{cited(text)} needs a name for the function, as in terms={text}")
         _check_arrays(text, quantities)
-        return cls(name if sum_ else re.sub(r"\W", "_", name, flags=re.ASCII).lower(), quantities)
+        return cls(
+            name if expression else re.sub(r"\W", "_", name, flags=re.ASCII).lower(), quantities
+        )
 
 
 def _check_arrays(text: str, quantities: Sequence[Quantity]) -> None:
@@ -86,11 +88,13 @@ def find_quantity(text: str) -> Quantity:
     return QUANTITIES[text]
 
 
-Names = dict[tuple[str, str, str], str]
+OutputNames = dict[tuple[str, str, str], str]
 """The name of an output by quantity, output, and link or joint."""
 
 
-def of_robot(robot: ParametricModel, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
+def quantities_of_robot(
+    robot: ParametricModel, quantities: Sequence[Quantity]
+) -> tuple[Quantity, ...]:
     """The quantities as a robot has them: with the outputs for its external inputs, and those of
     links and joints with outputs whose names are unique in the robot.
 
@@ -103,11 +107,11 @@ def of_robot(robot: ParametricModel, quantities: Sequence[Quantity]) -> tuple[Qu
     )
     if not any(q.link for q in quantities):
         return present
-    names = {**_names(robot.model)}
-    return tuple(_renamed(q, names) for q in present)
+    names = {**_output_names(robot.model)}
+    return tuple(_with_output_names(q, names) for q in present)
 
 
-def _renamed(quantity: Quantity, names: Names) -> Quantity:
+def _with_output_names(quantity: Quantity, names: OutputNames) -> Quantity:
     """The quantity with outputs that have their names; those of a list of joints, which have none
     yet, get names without a suffix."""
     if not quantity.link:
@@ -116,12 +120,12 @@ def _renamed(quantity: Quantity, names: Names) -> Quantity:
     for out, plain in zip(quantity.outputs, LINK_QUANTITIES[stem].outputs, strict=True):
         key = stem, plain.name, quantity.link
         if key not in names:
-            names[key] = _free(plain.name, {*names.values()}, set())
+            names[key] = _unused_name(plain.name, {*names.values()}, set())
         outputs.append(replace(out, name=names[key]))
     return replace(quantity, outputs=tuple(outputs))
 
 
-def _names(model: RigidBodyModel) -> Names:
+def _output_names(model: RigidBodyModel) -> OutputNames:
     moving = (body.links for body in model.bodies)
     links = tuple(link.name for links in (model.base, *moving) for link in links)
     joints = tuple(joint.name for _, joint in model.joints if not joint.type.is_rotor)
@@ -129,25 +133,27 @@ def _names(model: RigidBodyModel) -> Names:
 
 
 @lru_cache(maxsize=8)
-def _unique_names(links: tuple[str, ...], joints: tuple[str, ...], known: tuple[str, ...]) -> Names:
+def _unique_names(
+    links: tuple[str, ...], joints: tuple[str, ...], known: tuple[str, ...]
+) -> OutputNames:
     """The names for links and joints, computed once for all functions of a robot as long as the
     known quantities are the same."""
     subjects = {"link": links, "joint": joints}
-    wished = {
+    preferred_names = {
         (stem, plain.name, link): out.name
         for stem, quantity in LINK_QUANTITIES.items()
         for link in subjects[quantity.subject]
         for plain, out in zip(quantity.outputs, quantity.of(link).outputs, strict=True)
     }
     taken = {*INPUTS, *(out.name for q in map(QUANTITIES.__getitem__, known) for out in q.outputs)}
-    reserved, names = taken | {*wished.values()}, Names()
-    for key, name in wished.items():
-        names[key] = _free(name, taken, reserved)
+    reserved, names = taken | {*preferred_names.values()}, OutputNames()
+    for key, name in preferred_names.items():
+        names[key] = _unused_name(name, taken, reserved)
         taken.add(names[key])
     return names
 
 
-def _free(name: str, taken: set[str], reserved: set[str]) -> str:
+def _unused_name(name: str, taken: set[str], reserved: set[str]) -> str:
     """The name, or with the first number behind that makes it one which nobody has or wishes."""
     if name not in taken:
         return name
@@ -155,6 +161,17 @@ def _free(name: str, taken: set[str], reserved: set[str]) -> str:
     while f"{name}_{k}" in taken or f"{name}_{k}" in reserved:
         k += 1
     return f"{name}_{k}"
+
+
+RUNTIME: Final = "runtime"
+
+
+def parse_runtime_names(text: str) -> tuple[bool, tuple[str, ...]]:
+    """Whether a text is ``runtime:NAME[,NAME...]``, not ``NAME[,NAME...]``, and its names."""
+    kind, colon, names = text.partition(":")
+    inputs = bool(colon) and kind == RUNTIME
+    listed = names if inputs else text
+    return inputs, tuple(listed.split(",")) if listed else ()
 
 
 # -- links and thrusters --------------------------------------------------------------------------
@@ -175,16 +192,16 @@ THRUSTER_FORM: Final = (
 )
 
 
-def thrusters(model: RigidBodyModel, texts: Sequence[str]) -> tuple[Thruster, ...]:
+def parse_thrusters(model: RigidBodyModel, texts: Sequence[str]) -> tuple[Thruster, ...]:
     """The thrusters of a robot, one for each text. Raises OptionError for a text of another form
     and for a link that does not move."""
-    found = tuple(_thruster(text) for text in texts)
+    found = tuple(_parse_thruster(text) for text in texts)
     for thruster in found:
         known_links(model, [thruster.link], "--thruster")
     return found
 
 
-def _thruster(text: str) -> Thruster:
+def _parse_thruster(text: str) -> Thruster:
     match = THRUSTER.fullmatch(text)
     if match is None:
         raise OptionError(f"--thruster {cited(text)}: {THRUSTER_FORM}")

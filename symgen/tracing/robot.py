@@ -79,16 +79,16 @@ class ParametricModel:
         """A system of this robot under the external wrenches and thrusts of the inputs."""
         if "thrust" in inputs:
             pairs = zip(self.thrusters, inputs["thrust"], strict=True)
-            six_each = [x for thruster, thrust in pairs for x in thruster.wrench(thrust)]
+            wrench_components = [x for thruster, thrust in pairs for x in thruster.wrench(thrust)]
             links = [thruster.link for thruster in self.thrusters]
-            system = system.with_external_wrench(links, six_each)
+            system = system.with_external_wrench(links, wrench_components)
         if "wrench" not in inputs:
             return system
         wrench = inputs["wrench"]
         if not self.root_axes:
             return system.with_external_wrench(self.wrenches, wrench)
-        six = [wrench[6 * k : 6 * k + 6] for k in range(len(self.wrenches))]
-        return replace(system, root_wrenches=tuple(zip(self.wrenches, six, strict=True)))
+        wrenches = [wrench[6 * k : 6 * k + 6] for k in range(len(self.wrenches))]
+        return replace(system, root_wrenches=tuple(zip(self.wrenches, wrenches, strict=True)))
 
     @cached_property
     def lumped(self) -> RigidBodyModel:
@@ -107,14 +107,16 @@ class ParametricModel:
         return (*self.friction, *(SPRINGS if self.springs else ()))
 
     def joint_forces(
-        self, felt: Sequence[str], inputs: Mapping[str, Sequence[Scalar]]
+        self, included: Sequence[str], inputs: Mapping[str, Sequence[Scalar]]
     ) -> list[JointForce]:
         """The force of friction and springs at each body's joint, of ``friction`` and ``springs``
-        those in `felt`, from the input arrays of these names or else from the file. The shapes of
-        their laws are those of all that regressors have columns of."""
+        those in `included`, from the input arrays of these names or else from the file. The shapes
+        of their laws are those of all that regressors have columns of."""
         fields = {
-            "friction": dict.fromkeys(self.friction) if "friction" in felt else {},
-            "springs": dict.fromkeys(SPRING_FIELDS) if self.springs and "springs" in felt else {},
+            "friction": dict.fromkeys(self.friction) if "friction" in included else {},
+            "springs": dict.fromkeys(SPRING_COEFFICIENTS)
+            if self.springs and "springs" in included
+            else {},
         }
         numbers = {name: iter(inputs[name]) for name in fields if name in inputs}
         forces = [self._joint_force(body, fields, numbers) for body in self.model.bodies]
@@ -192,7 +194,7 @@ class ParametricModel:
     def regroups(self) -> Mapping[str, "RegroupedModel"]:
         """The regrouped parameters by the name of the regrouping, shared by all functions of a
         robot. Each is computed at its first use."""
-        return _Regroups(self)
+        return _RegroupedModels(self)
 
     def regroup(
         self, regrouping: str, frames: Sequence[CanonicalFrame] | None = None
@@ -222,7 +224,7 @@ class ParametricModel:
         return RegroupedModel(self, regrouping, program, layout)
 
 
-SPRING_FIELDS: Final = ("stiffness", "reference")
+SPRING_COEFFICIENTS: Final = ("stiffness", "reference")
 """What the input of springs has for each coordinate."""
 
 
@@ -246,8 +248,12 @@ class RegroupedModel:
         known at generation."""
         model = self.robot.model
         known = not (self.robot.runtime or self.robot.wrenches or self.robot.thrusters)
-        turns = known and tip_aligned_frames(model) != canonical_frames(model)
-        return self.robot.regroup(self.regrouping, tip_aligned_frames(model)) if turns else self
+        uses_tip_frames = known and tip_aligned_frames(model) != canonical_frames(model)
+        return (
+            self.robot.regroup(self.regrouping, tip_aligned_frames(model))
+            if uses_tip_frames
+            else self
+        )
 
     @property
     def size(self) -> int:
@@ -269,7 +275,7 @@ class RegroupedModel:
         by_user = self.regrouping == WHOLE and parameters
         numbers = iter(evaluate(self.program, {"pi": parameters})["par"] if by_user else parameters)
         bodies = (
-            tuple(_filled(body, numbers) for body in self.layout.bodies)
+            tuple(_with_values(body, numbers) for body in self.layout.bodies)
             if parameters
             else self.layout.bodies
         )
@@ -281,7 +287,7 @@ class RegroupedModel:
         return replace(self.layout, bodies=bodies, gravity=free_fall, sections=sections)
 
 
-class _Regroups(Mapping[str, RegroupedModel]):
+class _RegroupedModels(Mapping[str, RegroupedModel]):
     """Every regrouping of the parameters of a robot, computed at its first use."""
 
     def __init__(self, robot: ParametricModel) -> None:
@@ -303,7 +309,7 @@ class _Regroups(Mapping[str, RegroupedModel]):
         return len(REGROUPINGS) + 1
 
 
-def _filled(body: CanonicalBody, par: Iterator[Scalar]) -> CanonicalBody:
+def _with_values(body: CanonicalBody, par: Iterator[Scalar]) -> CanonicalBody:
     entries = _entries(body.inertia)
     m, hx, hy, hz, *s = (next(par) if isinstance(x, Value) else x for x in entries)
     known = not any(isinstance(x, Value) for x in entries)
@@ -327,12 +333,12 @@ class Sizes(dict[str, int]):
             joints=len(layout.joint_frames),
         )
         pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
-        stored = sum(LAWS[law].energy is not None for _, law in passive)
+        energy_columns = sum(LAWS[law].energy is not None for _, law in passive)
         self |= {"pi": pi, "wrench": wrench, "y": inertial + len(passive)}
         self["thrust"] = len(robot.thrusters)
         self["friction"] = len(robot.friction) * len(layout.friction_bodies)
-        self["springs"] = len(SPRING_FIELDS) * len(layout.spring_bodies)
-        self["y_v"] = inertial + stored
+        self["springs"] = len(SPRING_COEFFICIENTS) * len(layout.spring_bodies)
+        self["y_v"] = inertial + energy_columns
         self.passive_columns = len(passive)
         self.layout = layout
 
@@ -358,24 +364,26 @@ def check_coefficients(
 ) -> None:
     """Raises OptionError for a joint whose files do not fit a law of friction. With `inputs` the
     coefficients come at run time; `width` is that of --friction-width."""
-    rubbing = [body for body in model.bodies if body.has_friction]
-    for body, law in ((body, law) for law in laws for body in rubbing):
-        for fault in _faults(body, law, inputs, width or body.coefficient(FRICTION_WIDTH.name)):
+    bodies_with_friction = [body for body in model.bodies if body.has_friction]
+    for body, law in ((body, law) for law in laws for body in bodies_with_friction):
+        for fault in _reasons_against_law(
+            body, law, inputs, width or body.coefficient(FRICTION_WIDTH.name)
+        ):
             raise OptionError(f"--friction {law}: joint '{shown(body.velocity)}' {fault}")
 
 
-def _faults(body: Body, law: str, inputs: bool, width: float) -> list[str]:
+def _reasons_against_law(body: Body, law: str, inputs: bool, width: float) -> list[str]:
     """The reasons why a law cannot hold for the coordinate of a body."""
     row, value = LAWS[law], body.coefficient(law)
     acts = inputs or value != 0
     per_load = sum(abs(body.coefficient(k)) for k, law in LAWS.items() if "load" in law.reads)
     absent = [p.name for p in row.shape if not p.allowed(body.coefficient(p.name))]
-    halves = law == "power" and body.coefficient("power_exponent") % 1 != 0
+    has_fractional_power = law == "power" and body.coefficient("power_exponent") % 1 != 0
     is_motor, follows = body.joint.type.is_rotor, body.follows is not None
     faults = {
         f"has no {''.join(absent[:1])}; give it in --actuators": acts and bool(absent),
         "has an exponent that is not an integer, so the slope at rest is not defined; add "
-        "--friction-width": halves and not width,
+        "--friction-width": has_fractional_power and not width,
         "has coefficients of 1 or more in total, so it cannot move under its load; correct them in "
         "--actuators": "load" in row.reads and not inputs and per_load >= 1,
         "follows other joints, so it has no state of presliding; "

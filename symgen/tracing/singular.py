@@ -47,26 +47,26 @@ def all_joints_move_inertia(robot: CanonicalModel, q: Sequence[float]) -> bool:
 
     An articulated inertia is a difference. A bound of its rounding errors is carried along as a
     quadratic form of motions, so that a remainder of nothing but rounding is not taken for one."""
-    places = robot.coupling.body_positions(robot.coupling.normalized(q))
+    positions = robot.coupling.body_positions(robot.coupling.normalized(q))
     articulated = np.zeros((robot.size + 1, 6, 6))
     errors, composite = np.zeros_like(articulated), np.zeros_like(articulated)
     for i in robot.inward:
-        body, own = robot.body(i), _spatial(robot.body(i).inertia)
-        articulated[i] += own
-        composite[i] += own
+        body, own_inertia = robot.body(i), _spatial(robot.body(i).inertia)
+        articulated[i] += own_inertia
+        composite[i] += own_inertia
         axis = _column(body.S)
         errors[i] += 6.0 * EPSILON * np.diag(np.abs(np.diagonal(articulated[i])))
-        felt = articulated[i] @ axis
-        pivot = float(axis @ felt)
-        least = MIN_REMAINING_INERTIA * float(axis @ composite[i] @ axis) + float(
+        force = articulated[i] @ axis
+        pivot = float(axis @ force)
+        min_pivot = MIN_REMAINING_INERTIA * float(axis @ composite[i] @ axis) + float(
             axis @ errors[i] @ axis
         )
-        if not pivot > least:
+        if not pivot > min_pivot:
             return False
-        to_body = np.stack([_column(u.to_child(robot.steps(i, places))) for u in BASIS], axis=1)
-        yielding = to_body - np.outer(axis, (felt / pivot) @ to_body)
-        articulated[body.parent] += to_body.T @ articulated[i] @ yielding
-        errors[body.parent] += yielding.T @ errors[i] @ yielding
+        to_body = np.stack([_column(u.to_child(robot.steps(i, positions))) for u in BASIS], axis=1)
+        released = to_body - np.outer(axis, (force / pivot) @ to_body)
+        articulated[body.parent] += to_body.T @ articulated[i] @ released
+        errors[body.parent] += released.T @ errors[i] @ released
         composite[body.parent] += to_body.T @ composite[i] @ to_body
     return True
 
@@ -80,12 +80,17 @@ def _spatial(inertia: Inertia) -> Numbers:
     """The 6 x 6 matrix that takes a twist to momentum, angular part first."""
     m, (hx, hy, hz) = plain(inertia.m), (plain(x) for x in inertia.h)
     xx, xy, xz, yy, yz, zz = (plain(x) for x in inertia.s)
-    lever: Any = [[0.0, -hz, hy], [hz, 0.0, -hx], [-hy, hx, 0.0]]
-    tensor: Any = [[yy + zz, -xy, -xz], [-xy, xx + zz, -yz], [-xz, -yz, xx + yy]]
-    return np.block([[np.array(tensor), np.array(lever)], [-np.array(lever), m * np.eye(3)]])
+    cross_matrix: Any = [[0.0, -hz, hy], [hz, 0.0, -hx], [-hy, hx, 0.0]]
+    inertia_tensor: Any = [[yy + zz, -xy, -xz], [-xy, xx + zz, -yz], [-xz, -yz, xx + yy]]
+    return np.block(
+        [
+            [np.array(inertia_tensor), np.array(cross_matrix)],
+            [-np.array(cross_matrix), m * np.eye(3)],
+        ]
+    )
 
 
-STATES: Final = 3
+SAMPLE_STATES: Final = 3
 MAX_ZERO_PIVOT: Final = 1e-13
 """The largest pivot, relative to the diagonal of M, that is taken for zero whatever the motion."""
 ROUNDINGS_PER_ENTRY: Final = 16
@@ -98,39 +103,41 @@ def check_defined(robot: ParametricModel, quantities: Iterable[Quantity]) -> Non
     needs the inverse of a singular mass matrix, or the centre of mass of a robot without mass.
 
     Raises OptionError."""
-    wanted = list(quantities)
-    inverse = next((q.name for q in wanted if q.needs_inverse), None)
-    if inverse and not robot.blocks and not moves_inertia(robot.model):
+    requested = list(quantities)
+    inverting = next((q.name for q in requested if q.needs_inverse), None)
+    if inverting and not robot.blocks and not moves_inertia(robot.model):
         raise OptionError(
-            f"{inverse} needs the inverse of the mass matrix, but {MASSLESS}; give links "
-            "an <inertial>, or make their parameters inputs with --parameters runtime"
+            f"{inverting} needs the inverse of the mass matrix, but {MASSLESS_SENTENCE}; give "
+            "links an <inertial>, or make their parameters inputs with --parameters runtime"
         )
-    joints = singular_joints(robot.lumped, robot.blocks) if inverse else []
+    joints = singular_joints(robot.lumped, robot.blocks) if inverting else []
     if joints:
-        names, move, whose = in_words([joint.name for joint in joints])
+        names, move, whose = joint_phrase([joint.name for joint in joints])
         raise OptionError(
-            f"{inverse} needs the inverse of the mass matrix, but {names} {move} no inertia of "
+            f"{inverting} needs the inverse of the mass matrix, but {names} {move} no inertia of "
             f"{whose} own; {remedy(robot.model, joints)}"
         )
-    centre = next((q.name for q in wanted if q.needs_mass), None)
-    if centre and not robot.blocks and not has_mass(robot.model):
+    averaging = next((q.name for q in requested if q.needs_mass), None)
+    if averaging and not robot.blocks and not has_mass(robot.model):
         raise OptionError(
-            f"{centre} needs the mass of the robot, but no moving link has any; give "
+            f"{averaging} needs the mass of the robot, but no moving link has any; give "
             "links an <inertial>, or make their parameters inputs with --parameters "
             "runtime"
         )
 
 
-MASSLESS: Final = "no moving link has mass or inertia"
+MASSLESS_SENTENCE: Final = "no moving link has mass or inertia"
 
 
 def moves_inertia(model: RigidBodyModel) -> bool:
     """Whether any moving part has mass or inertia, rotors included."""
-    tens = (link.parameters for body in model.bodies for link in body.links)
-    return any(any(ten or ()) for ten in tens) or any(body.spin for body in model.bodies)
+    parameter_lists = (link.parameters for body in model.bodies for link in body.links)
+    return any(any(parameters or ()) for parameters in parameter_lists) or any(
+        body.spin for body in model.bodies
+    )
 
 
-def in_words(names: list[str]) -> tuple[str, str, str]:
+def joint_phrase(names: list[str]) -> tuple[str, str, str]:
     """Joints by name, their verb and their pronoun."""
     if len(names) == 1:
         return f"joint {quoted(names)}", "moves", "its"
@@ -139,8 +146,8 @@ def in_words(names: list[str]) -> tuple[str, str, str]:
 
 def has_mass(model: RigidBodyModel) -> bool:
     """Whether any moving link has mass."""
-    tens = (link.parameters for body in model.bodies for link in body.links)
-    return any(ten is not None and ten[0] != 0 for ten in tens)
+    parameter_lists = (link.parameters for body in model.bodies for link in body.links)
+    return any(parameters is not None and parameters[0] != 0 for parameters in parameter_lists)
 
 
 def singular_joints(model: RigidBodyModel, unknown: Collection[str] = ()) -> list[ListedJoint]:
@@ -154,26 +161,28 @@ def singular_joints(model: RigidBodyModel, unknown: Collection[str] = ()) -> lis
     a joint is only found if it is one for (almost) all of them.
     """
     rng = random.Random(0)
-    robot = canonical_model(model, {name: _some_body(rng) for name in unknown})
-    states = [[rng.uniform(-3, 3) for _ in range(robot.coupling.positions)] for _ in range(STATES)]
+    robot = canonical_model(model, {name: _random_parameters(rng) for name in unknown})
+    states = [
+        [rng.uniform(-3, 3) for _ in range(robot.coupling.positions)] for _ in range(SAMPLE_STATES)
+    ]
     if all_joints_move_inertia(robot, states[0]):
         return []
     pivots = np.array([_pivots(robot, q) for q in states])
-    gone = np.flatnonzero((np.abs(pivots) <= MAX_ZERO_PIVOT).all(axis=0))
+    vanishing = np.flatnonzero((np.abs(pivots) <= MAX_ZERO_PIVOT).all(axis=0))
     joints = {
         joint.name: joint
-        for k in gone
+        for k in vanishing
         for joint in [joint_of_velocity(model, model.joint_names[int(k)])]
     }
     return list(joints.values())
 
 
-def _some_body(rng: random.Random) -> list[float]:
+def _random_parameters(rng: random.Random) -> list[float]:
     """The ten parameters of a body that has no symmetry: 1 kg, inertia of a scattered cloud."""
     x, y, z = (rng.uniform(0.1, 0.3) for _ in range(3))
     a, b, c = (rng.uniform(0.1, 0.3) for _ in range(3))
-    around = [b + c + y * y + z * z, -x * y, -x * z, a + c + x * x + z * z, -y * z]
-    return [1.0, x, y, z, *around, a + b + x * x + y * y]
+    moments = [b + c + y * y + z * z, -x * y, -x * z, a + c + x * x + z * z, -y * z]
+    return [1.0, x, y, z, *moments, a + b + x * x + y * y]
 
 
 def remedy(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
@@ -182,28 +191,32 @@ def remedy(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
     remedies = []
     if single:
         pronoun = "it" if len(single) == 1 else "them"
-        locks = " ".join(f"--lock {shlex.quote(f'{shown(j.name)}={_inside(j):g}')}" for j in single)
-        lack = _what_lacks(model, single)
-        remedies.append(f"give the links beyond {pronoun} {lack}, or lock {pronoun} with {locks}")
+        locks = " ".join(
+            f"--lock {shlex.quote(f'{shown(j.name)}={_locked_position(j):g}')}" for j in single
+        )
+        missing_property = _missing_property(model, single)
+        remedies.append(
+            f"give the links beyond {pronoun} {missing_property}, or lock {pronoun} with {locks}"
+        )
     for joint in (joint for joint in joints if joint not in single):
         floating_base = not model.base and not model.body(joint.bodies[0]).parent
-        instead = ", or select a link that has them with --root" if floating_base else ""
+        alternative = ", or select a link that has them with --root" if floating_base else ""
         link = shown(joint.body.name)
-        remedies.append(f"give link '{link}' its own mass and inertia{instead}")
+        remedies.append(f"give link '{link}' its own mass and inertia{alternative}")
     return "; ".join(remedies)
 
 
-def _what_lacks(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
+def _missing_property(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
     """What the links beyond joints that move no inertia do not have: mass, or, where they have
     mass on the axes of these joints, moments of inertia about them."""
-    beyond = _beyond(model, [joint.bodies[0] for joint in joints])
-    tens = [link.parameters for body in beyond for link in body.links]
-    if any(ten is not None and ten[0] for ten in tens):
+    beyond = _subtree(model, [joint.bodies[0] for joint in joints])
+    parameter_lists = [link.parameters for body in beyond for link in body.links]
+    if any(parameters is not None and parameters[0] for parameters in parameter_lists):
         return "moments of inertia about the axes (their mass is on the axes)"
     return "mass"
 
 
-def _beyond(model: RigidBodyModel, bodies: Iterable[int]) -> list[Body]:
+def _subtree(model: RigidBodyModel, bodies: Iterable[int]) -> list[Body]:
     """Some bodies and all that they carry, each once, parents first."""
     beyond = set(bodies)
     for i, body in enumerate(model.bodies, 1):
@@ -212,7 +225,7 @@ def _beyond(model: RigidBodyModel, bodies: Iterable[int]) -> list[Body]:
     return [model.body(i) for i in sorted(beyond)]
 
 
-def _inside(joint: ListedJoint) -> float:
+def _locked_position(joint: ListedJoint) -> float:
     """Zero, or the limit next to it."""
     limits = joint.body.joint.limits
     lower = -math.inf if limits.lower is None else limits.lower
@@ -227,14 +240,14 @@ def _pivots(robot: CanonicalModel, q: list[float]) -> list[float]:
     A pivot is vᵀ M v of the motion v in which its joint moves by 1 and those beyond it take no
     momentum. So errors of the entries of M, each relative to the roots of those on the diagonal,
     make at most as much of it as the same sum has without signs."""
-    n, (state, places, _) = robot.dof, robot.at_state(robot.coupling.normalized(q))
-    entries = coupled_mass_matrix(state, places)
+    n, (state, positions, _) = robot.dof, robot.at_state(robot.coupling.normalized(q))
+    entries = coupled_mass_matrix(state, positions)
     m = np.array([plain(x) for x in entries]).reshape(n, n)
     diagonal, relative, motions = m.diagonal().copy(), [0.0] * n, np.eye(n)
     roots = np.sqrt(np.abs(diagonal))
     for k in reversed(range(n)):
-        off = ROUNDINGS_PER_ENTRY * EPSILON * float(np.abs(motions[k]) @ roots) ** 2
-        if abs(m[k, k]) <= max(MAX_ZERO_PIVOT * abs(diagonal[k]), off):
+        rounding_bound = ROUNDINGS_PER_ENTRY * EPSILON * float(np.abs(motions[k]) @ roots) ** 2
+        if abs(m[k, k]) <= max(MAX_ZERO_PIVOT * abs(diagonal[k]), rounding_bound):
             continue
         relative[k] = float(m[k, k] / diagonal[k])
         factors = m[:k, k] / m[k, k]

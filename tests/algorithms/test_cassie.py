@@ -19,7 +19,7 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load
-from symgen.tracing.function import outputs
+from symgen.tracing.function import run_part
 from tests.support.open_tree import OpenTree
 from tests.support.oracles import oracle
 
@@ -143,7 +143,7 @@ def test_a_product_with_derivatives_is_a_difference_in_40_digits() -> None:
         row = QUANTITIES[quantity]
         way = next(f for f in row.formulations if f.closed_loops)
         given = {name: [*inputs[name]] for name in row.inputs}
-        return [*outputs((row, way), parameters.regroups[way.regrouping], given).values()]
+        return [*run_part((row, way), parameters.regroups[way.regrouping], given).values()]
 
     by_q = computed("forward_dynamics_vjp", q=q, qd=qd, tau=tau, lam_qdd=lam)[0]
     own = along[np.argsort(open_tree().leading)]

@@ -10,12 +10,12 @@ import pytest
 import symgen
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.languages.joint_documentation import (
-    CHOICES,
-    OTHERWISE,
+    NOT_BY_JOINT_TYPE,
     SYMMETRIC,
-    chosen,
-    meaning,
-    unit,
+    UNIT_CHOICES,
+    choose_units,
+    robot_meaning,
+    robot_unit,
 )
 from symgen.mechanics.joint_listing import listed_joints
 from symgen.mechanics.pose import IDENTITY
@@ -195,13 +195,13 @@ def test_a_singular_floating_base_says_what_helps():
 def test_units_of_one_type_of_joint():
     rows = [*QUANTITIES.values(), *LINK_QUANTITIES.values()]
     units = {a.unit for q in rows for a in q.outputs} | {a.unit for a in INPUTS.values()}
-    for text in {text for text in units if "|" in text} - set(OTHERWISE):
+    for text in {text for text in units if "|" in text} - set(NOT_BY_JOINT_TYPE):
         for own, other in (("rad", None), ("m", "rad")):
-            one = chosen(CHOICES[own], text)
+            one = choose_units(UNIT_CHOICES[own], text)
             assert "|" not in one and one.count("(") == one.count(")")
             assert other is None or other not in one
-    assert chosen(CHOICES["rad"], "N m | N, per (rad | m)^2") == "N m, per rad^2"
-    assert chosen(CHOICES["m"], "N m | N, per rad | m") == "N, per m"
+    assert choose_units(UNIT_CHOICES["rad"], "N m | N, per (rad | m)^2") == "N m, per rad^2"
+    assert choose_units(UNIT_CHOICES["m"], "N m | N, per rad | m") == "N, per m"
 
 
 OF_ONE_JOINT = {
@@ -221,7 +221,7 @@ def test_units_of_a_robot_of_one_joint(kind, tmp_path):
     links = '<link name="base"/>' + LINK.format("a")
     path.write_text(f'<robot name="r">{links}{JOINT.format("j", kind, "base", "a", "")}</robot>')
     model = symgen.load(path).model
-    found = [unit(model, "rad | m", array) for array in ("q", "qd")]
+    found = [robot_unit(model, "rad | m", array) for array in ("q", "qd")]
     assert tuple(found) == OF_ONE_JOINT[kind]
 
 
@@ -239,8 +239,8 @@ def test_the_hessian_of_the_potential_is_symmetric_without_floating_joints(mixed
         symgen.load(mixed, base="floating").model,
     )
     for text in qualified:
-        assert "symmetric" not in meaning(floating, text)
-        assert meaning(fixed, text).endswith(", symmetric")
+        assert "symmetric" not in robot_meaning(floating, text)
+        assert robot_meaning(fixed, text).endswith(", symmetric")
 
 
 def rotation(x, y, z, w):

@@ -12,7 +12,7 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.proof.laws import evaluate_law
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import Sizes
-from symgen.tracing.trace import with_fluids
+from symgen.tracing.trace import with_fluid_forces
 from tests.support.states import close, functions, run
 from tests.support.tools import ROOT, invoke, robot_file
 
@@ -83,7 +83,7 @@ def in_fluid(robot, name, inputs):
     for one in functions(robot, name):
         quantity, formulation = one.parts[0]
         layout = robot.regroups[WHOLE].layout
-        if formulation in with_fluids(quantity, quantity.formulations, layout):
+        if formulation in with_fluid_forces(quantity, quantity.formulations, layout):
             found = one.run(**{k: inputs[k] for k in one.inputs})
             return {output: np.array(values, float) for output, values in found.items()}
     raise AssertionError(name)

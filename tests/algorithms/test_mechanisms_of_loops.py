@@ -16,7 +16,7 @@ import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import independent_parameters
-from symgen.tracing.function import outputs
+from symgen.tracing.function import run_part
 from tests.support.loops import delta, engine, four_bar
 from tests.support.open_tree import OpenTree
 from tests.support.oracles import oracle
@@ -86,7 +86,7 @@ def formulations(name: str, quantity: str) -> list[Any]:
 
     def computed(formulation: Any, inputs: Any) -> list[np.ndarray]:
         given = {k: inputs["lam" if k.startswith("lam") else k] for k in row.inputs}
-        found = outputs((row, formulation), parameters.regroups[formulation.regrouping], given)
+        found = run_part((row, formulation), parameters.regroups[formulation.regrouping], given)
         return [np.array([x + mpmath.mpf(0) for x in values]) for values in found.values()]
 
     suited = [f for f in row.formulations if f.closed_loops and f.applicable(layout)]

@@ -27,11 +27,11 @@ from symgen.certified.enclosures import (
 )
 from symgen.certified.program_structures import vector_of, vectors
 from symgen.certified.vector_norms import ErrorNorms, VectorNorms
-from symgen.compiler.evaluate import levels, values_of
+from symgen.compiler.evaluate import levels, node_values
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
-from symgen.languages.accuracy import STEP
-from symgen.languages.certified_bounds import tolerances
+from symgen.languages.accuracy import QUANTUM
+from symgen.languages.certified_bounds import certified_tolerances
 from symgen.numbers.trig import TYPES
 from tests.support.oracles import oracle
 from tests.support.tools import invoke, robot_file
@@ -160,7 +160,7 @@ def test_each_node_is_enclosed(make, scalar, width):
             name: rng.uniform(low, high).astype(TYPES[scalar])
             for name, (low, high) in boxes.items()
         }
-        computed = values_of(program, states, scalar)
+        computed = node_values(program, states, scalar)
         with mpmath.workdps(40):
             for column in range(8):
                 exact = exact_values(program, {n: x[:, column] for n, x in states.items()})
@@ -192,7 +192,7 @@ def test_rotations_in_a_chain_keep_the_length_of_a_vector():
     assert (found.magnitude[rows] <= longest).all()
     assert (enclosures(program, box, Arithmetic("float", "inline")).magnitude[rows] > longest).any()
     states = {"q": np.random.default_rng(6).uniform(-1.0, 1.0, (6, 100_000)).astype(np.float32)}
-    exact, computed = (values_of(program, states, kind) for kind in ("double", "float"))
+    exact, computed = (node_values(program, states, kind) for kind in ("double", "float"))
     assert (np.abs(exact) <= found.magnitude + 1e-12).all()
     assert (np.abs(computed - exact) <= found.error + 1e-12).all()
 
@@ -360,13 +360,13 @@ def test_tolerances_of_the_self_test_are_at_most_the_certified_error(tmp_path):
     job = Job.of(str(robot_file("ur5")), **options)
     module, tops, tighter = job.module(job.load()), [], []
     for f in module.functions:
-        most = tolerances(module, f)
+        most = certified_tolerances(module, f)
         ((name, own),), ((_, usual),) = (module.allowed(f, most=x).items() for x in (most, {}))
         codes = [np.array([*map(list, x.codes)], float) for x in (own, usual)]
-        errors = [x.top * STEP**c * (c < 255) for x, c in zip((own, usual), codes, strict=True)]
-        assert (errors[0] <= errors[1] / STEP).all()
-        assert (errors[0][np.isfinite(most[name]).all(axis=1)] <= most[name].max() / STEP).all()
-        tighter.append(int((errors[0] < STEP * errors[1]).sum()))
+        errors = [x.top * QUANTUM**c * (c < 255) for x, c in zip((own, usual), codes, strict=True)]
+        assert (errors[0] <= errors[1] / QUANTUM).all()
+        assert (errors[0][np.isfinite(most[name]).all(axis=1)] <= most[name].max() / QUANTUM).all()
+        tighter.append(int((errors[0] < QUANTUM * errors[1]).sum()))
         tops.append(own.top)
     assert max(tighter) >= 5
     invoke("generate", robot_file("ur5"), "-o", tmp_path / "out", "--lang", "c", "--certify",

@@ -20,7 +20,12 @@ from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.languages.c.checks import compile_fixed_point
-from symgen.languages.c.fixed_code import computed, drawn, fixed_codes, real_inputs
+from symgen.languages.c.fixed_code import (
+    fixed_functions_in_c,
+    inputs_in_si,
+    random_integers,
+    run_functions,
+)
 from symgen.languages.c.fixed_files import files
 from symgen.languages.certified_bounds import fixed_point
 from tests.support.tools import CC, STRICT_C, invoke, robot_file
@@ -89,19 +94,19 @@ def test_c_has_the_bits_of_the_run_and_errors_are_below_their_bounds(scalar, tmp
 def check_states(made, tmp_path):
     for name, text in files(made).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    states = drawn(made, 2000, "test")
+    states = random_integers(made, 2000, "test")
     call, wanted, real = (
         compile_fixed_point(made, tmp_path),
-        computed(made, states),
-        real_inputs(made, states),
+        run_functions(made, states),
+        inputs_in_si(made, states),
     )
-    for f, function in zip(fixed_codes(made), made.functions, strict=True):
+    for f, function in zip(fixed_functions_in_c(made), made.functions, strict=True):
         found = call(f, states)
         exact = evaluated_outputs(function.program, real, "double")
         (name,) = found
-        assert (found[name] == wanted[f.d.name][name]).all()
+        assert (found[name] == wanted[f.description.name][name]).all()
         off = np.abs(found[name] * 2.0 ** -f.fixed.outputs[name] - exact)
-        bound = np.array(f.made.outputs[0].error)[:, None]
+        bound = np.array(f.fixed_function.outputs[0].error)[:, None]
         assert (off <= bound).all()
         assert off.max() > 0.2 * bound.max()
 

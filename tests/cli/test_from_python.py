@@ -10,7 +10,7 @@ import pytest
 import symgen
 from symgen.api import trace
 from symgen.errors import OptionError, RobotError, SymgenError
-from symgen.tracing.options import CORE
+from symgen.tracing.options import DEFAULT_QUANTITIES
 from tests.support.shell import PENDULUM
 from tests.support.tools import ROOT, generated, imported, robot_file, snapshot
 
@@ -69,7 +69,9 @@ def test_shapes_are_checked():
             code.bias(np.zeros(2))
     with pytest.raises(TypeError, match="bias takes q, qd"):
         robot.bias(np.zeros(2))
-    with pytest.raises(AttributeError, match=f"no function 'nope'; it has {', '.join(CORE)}"):
+    with pytest.raises(
+        AttributeError, match=f"no function 'nope'; it has {', '.join(DEFAULT_QUANTITIES)}"
+    ):
         _ = robot.nope
 
 

@@ -11,7 +11,7 @@ from symgen.api import generate, trace
 from symgen.compiler.objective import MAX_OPERATIONS_RATIO
 from symgen.errors import OptionError
 from symgen.languages import LANGUAGES
-from symgen.tracing.options import CORE
+from symgen.tracing.options import DEFAULT_QUANTITIES
 from tests.support.loops import four_bar
 from tests.support.shell import PENDULUM, data, documented, keys
 from tests.support.tools import generated, invoke, robot_file
@@ -23,7 +23,7 @@ def test_ops_json():
     found = data("ops", robot_file("ur5"), "--json")
     assert found.keys() == {"robot", "dof", "machine", "quantities"}
     assert (found["robot"], found["dof"], found["machine"]) == ("ur5", 6, "host")
-    assert list(found["quantities"]) == list(CORE)
+    assert list(found["quantities"]) == list(DEFAULT_QUANTITIES)
     for name, row in found["quantities"].items():
         assert row.keys() == {*COUNT_KEYS, "work", "path", "formulation", "trees"}
         assert row["work"] > 0 and row["path"] > 0

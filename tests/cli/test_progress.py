@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.compiler.parallel import processes
+from symgen.compiler.parallel import process_count
 from symgen.jobs.generating import generated_files
 from symgen.jobs.job import Job
 from tests.support.shell import PENDULUM
@@ -21,7 +21,7 @@ NAMES = ("inverse_dynamics", "gravity", "mass_matrix")
 def test_generation_counts_functions_and_languages(count, parameters, tmp_path):
     steps = []
     job = Job.of(PENDULUM, quantities=NAMES, parameters=parameters)
-    with processes(count):
+    with process_count(count):
         generated_files(job, tmp_path / "out", ("c", "rust"), steps.append)
     assert steps[0] == "reading the robot"
     traced = [f"tracing: function {k + 1} of 3, {name}" for k, name in enumerate(NAMES)]

@@ -3,7 +3,7 @@
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import pivots
 from symgen.compiler.program import Program
-from symgen.compiler.transforms import copied
+from symgen.compiler.transforms import copy_outputs
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
 from symgen.tracing.request import FunctionRequest
@@ -29,7 +29,7 @@ def made():
 def test_values_zeros_names_and_divisors_come_along():
     old, new = made(), Program()
     inputs = {"x": new.input("x", (2,))}
-    found = copied(old, new, inputs)["z"]
+    found = copy_outputs(old, new, inputs)["z"]
     assert found[1] is ZERO
     new.output("z", (3,), found)
     at = {"x": [0.3, 0.7]}
@@ -47,14 +47,14 @@ def test_what_must_be_positive_is_asked_for_again():
     old, new = trace(robot, wanted, way).program, Program()
     inputs = {name: new.input(name, shape) for name, shape in old.inputs}
     for out in old.outputs:
-        new.output(out.name, out.shape, copied(old, new, inputs)[out.name])
+        new.output(out.name, out.shape, copy_outputs(old, new, inputs)[out.name])
     assert len(old.positive) == 3 and len(pivots(new)) == len(pivots(old)) == 6
 
 
 def test_what_is_there_already_is_shared():
     old, new = made(), Program()
     inputs = {"x": new.input("x", (2,))}
-    copied(old, new, inputs)
+    copy_outputs(old, new, inputs)
     size = len(new.nodes)
-    copied(old, new, inputs)
+    copy_outputs(old, new, inputs)
     assert len(new.nodes) == size

@@ -9,7 +9,7 @@ import pytest
 from symgen.compiler.evaluate import evaluate, evaluate_exactly, levels
 from symgen.compiler.passes import operands
 from symgen.compiler.program import Program
-from symgen.numbers.decimals import in_decimals
+from symgen.numbers.decimals import decimal_precision
 from symgen.numbers.operations import OPS, sin, sqrt
 from symgen.numbers.scalar import ZERO
 from symgen.proof import bounds as linear
@@ -26,7 +26,7 @@ def test_decimals_of_many_states_are_those_of_each():
     rng, count = random.Random(3), 4
     rows = {k: [[Decimal(rng.uniform(-2, 2)) for _ in range(n)] for _ in range(count)]
             for k, n in (("x", 3), ("g", 1))}  # fmt: skip
-    with in_decimals():
+    with decimal_precision():
         got = evaluate_exactly(p, {k: np.array(v).T for k, v in rows.items()}, Decimal)
         for k in range(count):
             wanted = evaluate(p, {name: v[k] for name, v in rows.items()}, Decimal)

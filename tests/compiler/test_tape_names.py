@@ -1,7 +1,7 @@
 """What values of a tape are called in generated code."""
 
 from symgen.compiler.dump import dump
-from symgen.compiler.passes import names, partial_sum_names
+from symgen.compiler.passes import node_names, partial_sum_names
 from symgen.compiler.program import Program
 
 
@@ -31,7 +31,7 @@ def test_no_value_is_called_like_an_entry_that_a_language_takes_out_of_an_input(
     product = (a * b).named("qdd2")
     total = (product + a).named("qdd3")
     p.output("y", (2,), [product, total])
-    assert {name for name, _ in names(p).values()} == {"qdd2_v2", "qdd3"}
+    assert {name for name, _ in node_names(p).values()} == {"qdd2_v2", "qdd3"}
 
 
 def test_names_say_what_a_value_is_made_of():
@@ -45,7 +45,7 @@ def test_names_say_what_a_value_is_made_of():
     better = (moved + 3.0).named("f2'a_x").named("f0_x")
     lever = 0.5 * better
     p.output("y", (5,), [lever * a, lever * b, (a + b) * moved, (a + b) * again, lever * again])
-    found = {name for name, _ in names(p).values()}
+    found = {name for name, _ in node_names(p).values()}
     assert {"qd1_2", "f1_x", "f1_x_v2", "f1a_x", "f0_x", "k_f0_x"} <= found
 
 

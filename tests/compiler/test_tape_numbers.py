@@ -12,7 +12,7 @@ from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.numbers import operations
-from symgen.numbers.decimals import in_decimals
+from symgen.numbers.decimals import decimal_precision
 from symgen.numbers.scalar import ZERO
 
 
@@ -129,7 +129,7 @@ def test_decimal_numbers_run_a_tape():
             operations.sign(x) * operations.tanh(x),
         ],
     )
-    with in_decimals():
+    with decimal_precision():
         found = evaluate(program, {"x": [Decimal("0.3")]}, Decimal)["y"]
         with mpmath.workdps(45):
             at = mpmath.mpf("0.3")

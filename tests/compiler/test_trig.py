@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 
-from symgen.languages.c.expressions import LIMITS
+from symgen.languages.c.expressions import SINE_LIMITS
 from symgen.numbers.trig import SINES, TYPES, sincos
 from tests.support.sines import ULP, angles, error, large_angles, scalars
 
@@ -43,7 +43,7 @@ def test_beyond_the_bound_results_are_at_most_one_or_nan(scalar):
     x = large_angles(scalar)
     with np.errstate(over="ignore", invalid="ignore"):
         found = np.array(sincos(x, scalar), float)
-    limit = float(LIMITS[scalar][0])
+    limit = float(SINE_LIMITS[scalar][0])
     assert np.isnan(found[:, np.abs(x) > limit]).all()
     assert np.isfinite(found[:, np.abs(x) < limit / 1.1]).all()
     numbers = found[np.isfinite(found)]

@@ -229,8 +229,8 @@ MAX_FAN_OUT = 15
 CEILINGS = {
     "modules in import cycles": 10,
     "modules with a larger fan-out": 16,
-    "file names in several packages": 7,
-    "private functions of at most three lines with one caller": 131,
+    "file names in several packages": 3,
+    "private functions of at most three lines with one caller": 120,
 }
 """Numbers of today where a limit is not reached yet. They only go down: lower one with the change
 that lowers the number."""

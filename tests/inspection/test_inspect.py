@@ -9,7 +9,7 @@ import sympy
 import symgen
 from symgen.inspection.robot_report import REASON_MARKS
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.tracing.options import CORE
+from symgen.tracing.options import DEFAULT_QUANTITIES
 from tests.support.inspected import PENDULUM, data
 from tests.support.random_trees import rotation
 from tests.support.shell import documented, keys
@@ -149,7 +149,10 @@ def test_base_parameters(name, count):
 
 def test_operations_are_those_of_ops():
     ops = json.loads(invoke("ops", PENDULUM, "--json").stdout)
-    assert data("pendulum")["operations"] == ops["quantities"] and tuple(ops["quantities"]) == CORE
+    assert (
+        data("pendulum")["operations"] == ops["quantities"]
+        and tuple(ops["quantities"]) == DEFAULT_QUANTITIES
+    )
 
 
 def test_options_shape_the_robot():

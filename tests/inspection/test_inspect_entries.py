@@ -12,7 +12,7 @@ import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters
-from symgen.symbolic.symbols import STEMS
+from symgen.symbolic.symbols import SYMBOL_STEMS
 from tests.support.inspected import PENDULUM, data
 from tests.support.shell import documented, refusal
 from tests.support.tools import generated, imported, invoke, robot_file
@@ -68,7 +68,7 @@ def evaluated(expression, values):
     """An expression with q1, qdot1, ... from arrays; `values` may also hold numbers by name."""
     numbers = {name: float(x) for name, x in values.items() if np.ndim(x) == 0}
     for name, array in values.items():
-        stem = STEMS.get(name, name)
+        stem = SYMBOL_STEMS.get(name, name)
         numbers |= {
             f"{stem}{k}": float(x) for k, x in enumerate(np.ravel(array), 1) if np.ndim(array)
         }

@@ -11,7 +11,7 @@ import pytest
 from symgen.compiler.passes import counts
 from symgen.languages.c.backend import functions
 from symgen.languages.c.options import TARGETS
-from symgen.languages.c.report import found_compiler
+from symgen.languages.c.report import target_compiler
 from tests.support.shell import BY_NAME, documented, keys
 from tests.support.tools import generated, invoke, robot_file
 
@@ -77,7 +77,7 @@ def test_a_target_changes_nothing_but_the_report():
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_measured_figures(target):
-    if found_compiler(target) is None:
+    if target_compiler(target) is None:
         pytest.skip(f"{TARGETS[target].compiler} is not installed")
     _, _, single = made("ur5", target=target, scalar="float")
     for row in single["functions"].values():

@@ -9,7 +9,7 @@ from symgen.errors import RobotError
 from symgen.jobs import generating as expected_size
 from symgen.jobs.generating import notes_on_large_functions
 from symgen.jobs.job import Job
-from symgen.numbers.decimals import in_decimals
+from symgen.numbers.decimals import decimal_precision
 from symgen.proof import textbook
 from symgen.proof.laws import dynamics
 from symgen.proof.state_generation import _solution
@@ -93,7 +93,7 @@ def test_refined_solutions_are_those_of_elimination():
     job = Job.of(chain(12))
     robot = job.robot(job.load())
     q = [[0.3 * k - 2.0 for k in range(12)], [0.5 - 0.1 * k for k in range(12)]]
-    with in_decimals(75):
+    with decimal_precision(75):
         x = States.of(robot, {"q": q}, False)
         m, right = dynamics.mass(x), decimals(np.arange(24.0).reshape(2, 12) - 7.5)
         refined, exact = dynamics._refined(m, right), dynamics.solve(m, right[..., None])[..., 0]
@@ -105,7 +105,7 @@ def test_the_mass_matrix_of_the_textbook_is_that_of_kinetic_energies():
     """Sums over all links of w · L + v · p at unit rates of two joints."""
     job = Job.of(robot_file("panda"))
     robot = job.robot(job.load())
-    with in_decimals(75):
+    with decimal_precision(75):
         x = States.of(robot, {"q": [[0.3 * k - 1.0 for k in range(robot.model.dof)]]}, False)
         m, bodies = (
             dynamics.mass(x)[0],
@@ -132,7 +132,7 @@ def test_accelerations_of_plausible_states_solve_the_equations():
 
 def test_what_a_joint_of_a_long_chain_carries_is_found_without_recursion():
     model = Job.of(chain(1100)).load().model
-    assert singular._beyond(model, [3, 5]) == [*model.bodies[2:]]
+    assert singular._subtree(model, [3, 5]) == [*model.bodies[2:]]
 
 
 def sdf_chain(count):

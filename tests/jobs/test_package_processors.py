@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from symgen.languages.backends.python_extension import INSTRUCTIONS
+from symgen.languages.backends.python_extension import INSTRUCTION_SETS
 from symgen.native.compiler import compiler
 from symgen.native.store import SUFFIX
 from tests.support.tools import invoke, robot_file
@@ -89,7 +89,7 @@ def test_every_instruction_set_of_the_flags_is_checked(builds):
     macros = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     (file,) = (builds / "native" / "pendulum").glob(f"_native{SUFFIX}")
     (plain,) = (builds / "portable" / "pendulum").glob(f"_native{SUFFIX}")
-    for macro, name in INSTRUCTIONS.items():
+    for macro, name in INSTRUCTION_SETS.items():
         has = f"#define {macro} " in macros
         assert (name.encode() + b"\0" in file.read_bytes()) == has, macro
         assert name.encode() + b"\0" not in plain.read_bytes(), macro

@@ -4,15 +4,15 @@ import os
 
 import pytest
 
-from symgen.compiler.parallel import parallel_map, possible, processes
+from symgen.compiler.parallel import can_fork, parallel_map, process_count
 from tests.support.tools import invoke, robot_file, snapshot
 
-if not possible():
+if not can_fork():
     pytest.skip("this system cannot copy a process", allow_module_level=True)
 
 
 def test_results_come_in_their_order_from_other_processes():
-    with processes(3):
+    with process_count(3):
         found = parallel_map(lambda x: (x, os.getpid()), range(7))
     assert [x for x, _ in found] == [*range(7)]
     assert os.getpid() not in {process for _, process in found}
@@ -27,7 +27,7 @@ def test_what_fails_there_fails_here_with_its_own_error():
             raise KeyError("two", x)
         return x
 
-    with processes(2), pytest.raises(KeyError) as raised:
+    with process_count(2), pytest.raises(KeyError) as raised:
         parallel_map(work, range(4))
     assert raised.value.args == ("two", 2)
 
@@ -40,7 +40,7 @@ def test_a_process_that_dies_loses_nothing():
             os._exit(1)
         return 10 * x
 
-    with processes(2):
+    with process_count(2):
         assert parallel_map(work, range(4)) == [0, 10, 20, 30]
 
 

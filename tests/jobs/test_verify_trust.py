@@ -16,7 +16,7 @@ from symgen.jobs.verify import verify
 from symgen.languages import verification
 from symgen.languages.language import Language
 from symgen.native import isolated
-from symgen.native.compiler import CompilerError, compiler, version
+from symgen.native.compiler import CompilerError, compiler, compiler_version
 from tests.support.tools import generated, invoke, run
 
 RUN = '#include <stdio.h>\n__attribute__((constructor)) static void first(void) { FILE *f = fopen("%s", "w"); if (f) fclose(f); }\n'
@@ -86,7 +86,7 @@ def test_a_self_test_that_does_not_end_is_ended(copy, monkeypatch):
         path.read_text().replace("int main(void)\n{", "int main(void)\n{\n    for (;;) {}\n")
     )
     claimed(copy, path.name)
-    monkeypatch.setattr(import_module("symgen.languages.c.checks"), "PATIENCE", 2)
+    monkeypatch.setattr(import_module("symgen.languages.c.checks"), "SELFTEST_TIME_LIMIT", 2)
     done = invoke("verify", copy)
     assert done.exit_code == 1 and "pendulum_selftest: did not end within 2 s" in done.stdout
 
@@ -124,10 +124,10 @@ def test_code_that_does_not_end_is_ended(where, copy, monkeypatch):
     assert text != path.read_text()
     path.write_text(text)
     claimed(copy, name)
-    monkeypatch.setitem(isolated.PATIENCE, "seconds", 2)
+    monkeypatch.setitem(isolated.TIME_LIMIT, "seconds", 2)
     (copy / "pendulum_selftest.c").write_text("int main(void) { return 0; }\n")
     claimed(copy, "pendulum_selftest.c")
-    monkeypatch.setattr(import_module("symgen.languages.c.checks"), "PATIENCE", 2)
+    monkeypatch.setattr(import_module("symgen.languages.c.checks"), "SELFTEST_TIME_LIMIT", 2)
     checks = {check.what: check for check in verify(copy)}
     language = "python" if name.endswith(".py") else "c"
     ended = checks[f"{language}: {step}"]
@@ -150,7 +150,7 @@ def test_what_a_process_of_its_own_raises_is_raised(tmp_path):
         say(1)
         raise CompilerError("error: no")
 
-    said = isolated.isolated(work, tmp_path)
+    said = isolated.run_isolated(work, tmp_path)
     assert next(said) == 1
     with pytest.raises(CompilerError, match="error: no"):
         next(said)
@@ -173,8 +173,8 @@ def test_cc_is_used_with_its_arguments(command, copy, monkeypatch):
     )
     done = invoke("verify", copy)
     assert done.exit_code == 0
-    assert f"exit status 0; {version(['gcc'])}" in done.stdout or "env" in command
-    assert version([first, *rest])[:12] in done.stdout
+    assert f"exit status 0; {compiler_version(['gcc'])}" in done.stdout or "env" in command
+    assert compiler_version([first, *rest])[:12] in done.stdout
 
 
 @pytest.mark.parametrize("command", ["/nonexistent/clang", "no_such_gcc -O1", "'gcc", "''"])
@@ -212,7 +212,11 @@ def test_python_that_leaves_is_a_failed_check(copy):
 def test_functions_run_at_as_many_states_as_their_length_allows():
     module, folder = generated("ur5", quantities=("gravity",))
     (function,) = module.functions
-    for times, count in ((0, verification.FEWEST), (7, 7), (10**6, verification.STATES)):
+    for times, count in (
+        (0, verification.MIN_STATE_COUNT),
+        (7, 7),
+        (10**6, verification.STATE_COUNT),
+    ):
         operations = times * function.counts.total
         target = verification.VerificationTarget(folder, module, {}, max_run_operations=operations)
-        assert len(target.some(function)) == count
+        assert len(target.run_states(function)) == count

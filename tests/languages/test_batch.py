@@ -42,7 +42,7 @@ def test_rows_have_the_bits_of_single_states(which, flags):
 @variants
 def test_blocks_have_the_bits_of_single_states(which, flags):
     for name, f in many(which).functions.items():
-        ins = [a.name for a in f.d.arguments if a.direction == "in"]
+        ins = [a.name for a in f.description.arguments if a.direction == "in"]
         one = {*ROBOT_INPUTS} - {*made(which)[0].options["per_state"]}
         one -= {"pi"} if name == "regroup" else set()
         given = [
@@ -65,7 +65,7 @@ def test_threads_of_openmp_change_nothing():
 
 def test_pieces_and_zeroed_outputs_are_tried_here():
     assert any(len(f.pieces) > 1 and f.work for f in batch_functions(made("pieces")[0]))
-    assert any(f.zeroed for f in batch_functions(made("many quantities")[0]))
+    assert any(f.loop_zeroed for f in batch_functions(made("many quantities")[0]))
     assert {a.name for f in batch_functions(made("all inputs")[0]) for a in f.shared} == {
         "g",
         "par",
@@ -96,7 +96,7 @@ def test_lanes_beyond_the_last_state_do_not_count_as_failures():
     library, module = many("all inputs"), made("all inputs")[0]
     f, given = library.functions["forward_dynamics"], inputs("all inputs", "forward_dynamics")
     wrong = [x.copy() for x in given]
-    names = [a.name for a in f.d.arguments if a.direction == "in"]
+    names = [a.name for a in f.description.arguments if a.direction == "in"]
     wrong[names.index("par")][[2, 9, 20]] *= -1.0
     wrong[names.index("tau")][[5, 20], 0] = np.nan
     wrong[names.index("qd")][12, 1] = np.inf

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.compiler.program import KIND
+from symgen.compiler.program import LOOPS_OVER_BODIES
 from symgen.errors import OptionError, SymgenError
 from symgen.jobs.job import Job
 from symgen.jobs.job_notices import notices_after_tracing
@@ -274,12 +274,12 @@ LONG = ("gravity", "inverse_dynamics_derivatives")
 
 
 def kinds(module):
-    return [f.kind == KIND for f in module.functions]
+    return [f.kind == LOOPS_OVER_BODIES for f in module.functions]
 
 
 def test_auto_writes_loops_where_straight_line_code_would_be_long(tmp_path, monkeypatch):
     """The derivatives of six joints are called long here; gravity is short."""
-    monkeypatch.setattr(body_loops, "LARGE", 2000)
+    monkeypatch.setattr(body_loops, "MIN_LOOP_OPERATIONS", 2000)
     module, _, paths = symgen.generate(ROBOTS / "ur5.urdf", tmp_path, quantities=LONG)
     assert kinds(module) == [False, True]
     assert not [path for path in paths if path.suffix == ".py"]
@@ -309,7 +309,7 @@ def test_auto_writes_loops_where_straight_line_code_would_be_long(tmp_path, monk
 def test_auto_writes_straight_line_code_where_loops_are_not_possible(
     tmp_path, monkeypatch, options
 ):
-    monkeypatch.setattr(body_loops, "LARGE", 100)
+    monkeypatch.setattr(body_loops, "MIN_LOOP_OPERATIONS", 100)
     options = {"quantities": ("gravity", "bias"), **options}
     module, _, _ = symgen.generate(ROBOTS / "pendulum.urdf", tmp_path, **options)
     assert kinds(module) == [False, False]
@@ -320,8 +320,8 @@ def test_auto_writes_straight_line_code_for_the_robots_of_the_tables():
     for name in ("snake16", "humanoid25", "quadruped"):
         for base in ("fixed", "floating"):
             robot = Job.of(ROBOTS / f"{name}.urdf", base=base)
-            wanted = map(FunctionRequest.parse, set(body_loops.COSTS) - set(body_loops.FRAMES))
-            assert not body_loops.large(robot.robot(robot.load()), [*wanted])
+            wanted = map(FunctionRequest.parse, set(body_loops.COSTS) - set(body_loops.FRAME_COSTS))
+            assert not body_loops.large_functions(robot.robot(robot.load()), [*wanted])
 
 
 def test_forward_dynamics_does_not_loosen_the_tolerance_of_inverse_dynamics():

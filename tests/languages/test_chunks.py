@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from symgen.languages.c import work_array as partitions
 from symgen.languages.c.calls import build
-from symgen.languages.c.printed_function import MAX_WHOLE
+from symgen.languages.c.printed_function import MAX_UNSPLIT_RATIO
 from symgen.languages.c.syntax import named_arrays
 from symgen.languages.c.work_array import MAX_LIVE_RATIO, MIN_PIECE_RATIO, partition
-from symgen.languages.dialect import ATOM, Text
+from symgen.languages.dialect import ATOM, Expression
 from symgen.languages.writer import Statement
 from tests.support.tools import STRICT_C, c_files, compiled, generated
 
@@ -26,7 +26,10 @@ def statements(reads):
     variable."""
     return [
         Statement(
-            "", None if store else k, ("y",) if store else (), Text(tuple(sorted(read)), ATOM, 5)
+            "",
+            None if store else k,
+            ("y",) if store else (),
+            Expression(tuple(sorted(read)), ATOM, 5),
         )
         for k, (store, read) in enumerate(reads)
     ]
@@ -100,7 +103,7 @@ def pieces_end_early_only_for_a_reason(code, size, pieces):
 
 def held(piece):
     """Most values of a piece that it reads later on, at any statement."""
-    made = {node: k for k, s in enumerate(piece) for node in s.makes}
+    made = {node: k for k, s in enumerate(piece) for node in s.defines}
     last = {node: k for k, s in enumerate(piece) for node in s.right.reads & made.keys()}
     changes = [0] * (len(piece) + 2)
     for node, end in last.items():
@@ -210,7 +213,8 @@ def test_the_work_array_is_in_the_header_and_pieces_are_short(sample):
         text = (folder / f"{module.name}_{function.name}.c").read_text()
         found = parts(text)
         assert (
-            list(found) == [f"part{k}" for k in range(1, len(found) + 1)] and len(found) > MAX_WHOLE
+            list(found) == [f"part{k}" for k in range(1, len(found) + 1)]
+            and len(found) > MAX_UNSPLIT_RATIO
         )
         assert all(0 < counted(body) <= 20 for body in found.values())
         macro = f"{module.name}_{function.name}_WORK".upper()
@@ -246,7 +250,7 @@ def test_stack_is_bounded(sample, tmp_path):
     name = f"{module.name}_inverse_dynamics"
     pieces, one = stack(folder, module, tmp_path), stack(whole, module, tmp_path)[name]
     assert max(pieces.values()) < one
-    assert sum(part.startswith("part") for part in pieces) > MAX_WHOLE
+    assert sum(part.startswith("part") for part in pieces) > MAX_UNSPLIT_RATIO
 
 
 def test_mutating_the_slots_is_noticed(monkeypatch):

@@ -29,7 +29,7 @@ ROBOTS = {
 @pytest.mark.parametrize("robot, options", ROBOTS.values(), ids=ROBOTS)
 def test_loops_have_the_bits_of_the_expression_graph(robot, options):
     module, folder = generated(robot, **SIZE, **options)
-    (function,) = (f for f in functions(module) if f.d.name == NAME)
+    (function,) = (f for f in functions(module) if f.description.name == NAME)
     assert function.loops.looped
     code = (folder / f"{robot}_{NAME}.c").read_text()
     assert "columns_" in code and "column_of(" in code
@@ -73,7 +73,7 @@ def test_the_body_computes_every_column():
     inputs = {name: [rng.uniform(-1, 1) for _ in range(6)] for name in ("q", "qd", "tau")}
     for loop in program.column_loops:
         assert counts(loop.body).total == 62
-        for reads, makes in zip(loop.reads, loop.makes, strict=True):
+        for reads, makes in zip(loop.reads, loop.defines, strict=True):
             shared = _values(program, loop.shared, inputs)
             given = _values(program, reads, inputs)
             column = evaluate(loop.body, {"shared": shared, "given": given})["column"]

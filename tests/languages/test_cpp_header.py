@@ -50,9 +50,13 @@ def test_the_cpp_header_gives_the_same_numbers(case, tmp_path):
         lines += [f"ur5_robot::real w[{f.work}];"] if f.work else []
         own = {"in": "{}.data()", "work": "{}", "out": "c_{}"}
         c_call = f"{f.full_name}({', '.join(own[a.direction].format(a.name) for a in f.arguments)})"
-        lines.append(f"const auto y = ur5_robot::{f.d.name}({', '.join(a.name for a in ins)});")
-        lines.append(f"good = good && y.status == {c_call};" if f.d.pivots else f"{c_call};")
-        plain = len(outs) == 1 and not f.d.pivots
+        lines.append(
+            f"const auto y = ur5_robot::{f.description.name}({', '.join(a.name for a in ins)});"
+        )
+        lines.append(
+            f"good = good && y.status == {c_call};" if f.description.pivots else f"{c_call};"
+        )
+        plain = len(outs) == 1 and not f.description.pivots
         lines += [
             f"good = good && same(y{'' if plain else f'.{a.name}'}, c_{a.name});" for a in outs
         ]

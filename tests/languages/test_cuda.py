@@ -18,7 +18,7 @@ from benchmarks.cuda import PROGRAM, case
 from benchmarks.cuda import main as benchmark
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.languages.backends.cuda import cuda_functions, resources
+from symgen.languages.backends.cuda import cuda_functions, resource_text
 from symgen.languages.backends.cuda_phases import MAX_LIVE_REGISTERS
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.calls import build
@@ -135,7 +135,7 @@ def test_the_host_build_has_the_bits_of_c(name, tmp_path):
 def no_nvcc(monkeypatch):
     """As where only a C++ compiler is installed."""
     checks = import_module("symgen.languages.backends.cuda")
-    monkeypatch.setattr(checks, "NVCC", ("no-such-nvcc",))
+    monkeypatch.setattr(checks, "NVCC_COMMAND", ("no-such-nvcc",))
 
 
 NAMES = ("inverse_dynamics", "forward_dynamics")
@@ -199,7 +199,7 @@ def test_nvcc_compiles_without_a_warning(name, tmp_path):
         ["nvcc", *flags, f"-I{where}", "all.cu"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"\d+ registers, .* spilled", resources(done.stderr))
+    assert re.fullmatch(r"\d+ registers, .* spilled", resource_text(done.stderr))
 
 
 @pytest.mark.skipif(shutil.which("hipcc") is None, reason="hipcc is not installed")

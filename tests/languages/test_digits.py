@@ -11,7 +11,7 @@ import pytest
 from symgen.compiler.passes import live_nodes
 from symgen.languages.c.calls import build
 from symgen.languages.c.options import COptions
-from symgen.languages.c.syntax import single
+from symgen.languages.c.syntax import to_single
 from symgen.languages.describe import descriptions
 from tests.support.samples import made, samples
 from tests.support.tools import (
@@ -44,7 +44,7 @@ NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+)(f?)(?![\w.
 
 def constants(program, scalar="double"):
     """Sizes of the numbers that a program needs, without zero."""
-    rounded = single if scalar == "float" else float
+    rounded = to_single if scalar == "float" else float
     used = {
         program.nodes[ref.node] for out in program.outputs for ref in out.refs if ref is not None
     }
@@ -65,7 +65,7 @@ def constants(program, scalar="double"):
 def test_g3_c_literals_are_the_constants(sample):
     module, folder = made(sample)
     for d, text in bodies(module, folder):
-        rounded = single if module[COptions].scalar == "float" else float
+        rounded = to_single if module[COptions].scalar == "float" else float
         numbers = {rounded(float(number)) for number, _ in NUMBER.findall(text)} - {0.0}
         assert numbers == constants(d.program, module[COptions].scalar)
 

@@ -13,9 +13,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from symgen.languages.backends.python_extension import SOURCE, compiled_files, extension
+from symgen.languages.backends.python_extension import (
+    EXTENSION_SOURCE,
+    compiled_files,
+    extension_source,
+)
 from symgen.languages.c.backend import code_files
-from symgen.native.compiler import SAME
+from symgen.native.compiler import REPRODUCIBLE
 from symgen.native.library import extension_module
 from tests.support.extensions import VARIANTS, made, same, states
 from tests.support.tools import robot_file
@@ -117,10 +121,17 @@ def test_the_c_of_the_extension_has_no_warnings(command, tmp_path):
         module = made(which)[2]
         folder = tmp_path / which
         folder.mkdir()
-        for name, text in {**code_files(module), SOURCE: extension(module)}.items():
+        for name, text in {
+            **code_files(module),
+            EXTENSION_SOURCE: extension_source(module),
+        }.items():
             (folder / name).write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [*command, *flags, SOURCE], cwd=folder, capture_output=True, text=True, check=False
+            [*command, *flags, EXTENSION_SOURCE],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr[:3000]
 
@@ -131,8 +142,8 @@ def test_without_vectors_states_are_computed_one_by_one(tmp_path):
 
     job = Job.of(robot_file("pendulum"), quantities=("inverse_dynamics",), zeros="once")
     module = job.module(job.load())
-    files = {**code_files(module), SOURCE: extension(module)}
-    library = extension_module("alone", files, [*compiled_files(module)], SAME)
+    files = {**code_files(module), EXTENSION_SOURCE: extension_source(module)}
+    library = extension_module("alone", files, [*compiled_files(module)], REPRODUCIBLE)
     path = tmp_path / f"alone{importlib.machinery.EXTENSION_SUFFIXES[0]}"
     path.write_bytes(library)
     spec = importlib.util.spec_from_file_location("alone", path)

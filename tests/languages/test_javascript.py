@@ -139,7 +139,7 @@ def test_many_variables_are_in_an_array(tmp_path, monkeypatch):
     """A stack of V8 has no room for those of a quadruped's recursive least squares."""
     files = import_module("symgen.languages.backends.javascript")
     module, folder = generated("pendulum", languages=("javascript",), quantities=SIMPLE)
-    monkeypatch.setattr(files, "STYLE", replace(files.STYLE, max_locals=5))
+    monkeypatch.setattr(files, "BACKEND", replace(files.BACKEND, max_locals=5))
     made = files.files(module)["pendulum.mjs"]
     assert "const work = new Float64Array" in made
     (tmp_path / "few.mjs").write_text(made)

@@ -4,9 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from symgen.jobs.job import Job
 from symgen.languages import LANGUAGES
 from symgen.languages.backends.javascript import DIALECT
-from symgen.languages.language import registry
+from symgen.languages.language import by_name
+from symgen.languages.writer import function_body
+from symgen.tracing.request import FunctionRequest
+from symgen.tracing.trace import trace
 
 RUST = LANGUAGES["rust"]
 
@@ -40,7 +44,7 @@ def test_a_row_needs_the_backend_of_its_language():
 def test_languages_differ_in_names_and_files(change, words):
     other = replace(RUST, **change)
     with pytest.raises(ValueError, match=words):
-        registry([RUST, other])
+        by_name([RUST, other])
 
 
 @pytest.mark.parametrize(
@@ -48,11 +52,27 @@ def test_languages_differ_in_names_and_files(change, words):
     [
         ({"operations": {}}, "a dialect needs operations: add"),
         ({"declare": "const x"}, "a dialect needs {name} in declare"),
-        ({"pair": "sincos({angle})"}, "a dialect needs {sine} in pair"),
-        ({"reserve": "var {name};"}, "needs pair"),
-        ({"loop": lambda angles, number: []}, "needs pair"),
+        ({"sincos_call": "sincos({angle})"}, "a dialect needs {sine} in sincos_call"),
+        ({"declare_uninitialized": "var {name};"}, "needs sincos_call"),
+        ({"sincos_loop": lambda angles, number: []}, "needs sincos_call"),
     ],
 )
 def test_a_dialect_that_cannot_write_a_program_is_rejected(change, words):
     with pytest.raises(ValueError, match=words):
         replace(DIALECT, **change)
+
+
+def test_names_can_be_distinct_in_a_language_that_ignores_capitals():
+    """MA5_xx and Ma5_xx of articulated bodies, as in Fortran."""
+    robot = Job.of("robots/ur5.urdf")
+    request = FunctionRequest.parse("forward_dynamics")
+    formulation = {"forward_dynamics": "forward_dynamics_articulated/minimal"}
+    program = trace(robot.robot(robot.load()), request, formulation).program
+    arrays = [name.lower() for name, *_ in (*program.inputs, *program.outputs)]
+    same = {}
+    for case_sensitive in (True, False):
+        dialect = replace(DIALECT, case_sensitive=case_sensitive)
+        body = function_body(program, dialect, (), ())
+        names = [*arrays, *(name.lower() for name in body.names.values())]
+        same[case_sensitive] = len(names) - len(set(names))
+    assert same[True] > 0 and same[False] == 0

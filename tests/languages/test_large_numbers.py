@@ -6,7 +6,7 @@ import re
 import pytest
 
 from symgen.jobs.verify import verify
-from symgen.languages.c.syntax import LARGEST, fits, literal
+from symgen.languages.c.syntax import LARGEST_FINITE, fits, literal
 from tests.support.tools import ROOT, invoke
 
 PENDULUM = (ROOT / "robots" / "pendulum.urdf").read_text(encoding="utf-8")
@@ -82,10 +82,10 @@ def test_double_has_a_largest_number_too(tmp_path):
 
 
 def test_the_largest_of_each_type_fits():
-    for scalar, most in LARGEST.items():
+    for scalar, most in LARGEST_FINITE.items():
         assert fits(most, scalar) and fits(-most, scalar) and not fits(float("inf"), scalar)
     assert not fits(3.5e38, "float") and fits(3.5e38, "double")
-    assert literal(LARGEST["float"], "float") == "3.4028235e+38f"
+    assert literal(LARGEST_FINITE["float"], "float") == "3.4028235e+38f"
     assert literal(1e-50, "float") == "0.0f"
 
 

@@ -10,7 +10,7 @@ import pytest
 from symgen.api import generate
 from symgen.errors import OptionError
 from symgen.languages import LANGUAGES
-from symgen.languages.language import check_function, identifier
+from symgen.languages.language import check_function_name, identifier
 from symgen.reading.assemble import load
 from tests.support.tools import generated, verified
 
@@ -43,7 +43,7 @@ def test_rust_of_such_a_robot_compiles(name, tmp_path):
 )
 def test_a_function_is_never_called_so(name):
     with pytest.raises(OptionError, match=f"the name of a function: '{name}' is not usable"):
-        check_function(name, ALL)
+        check_function_name(name, ALL)
 
 
 SHADOWING = ("sum", "drop", "clone", "file", "size", "pow", "isize", "option", "get", "box_", "con")
@@ -85,5 +85,5 @@ def test_every_builtin_that_generated_python_uses_is_reserved(language):
     free = {name for name in used if name.islower() and not name.startswith("__")}
     for name in sorted(free):
         with pytest.raises(OptionError):
-            check_function(name, ALL)
+            check_function_name(name, ALL)
     assert {"len", "tuple", "range"} & free, "the files were read"

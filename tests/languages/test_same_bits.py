@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from symgen.languages.backends.casadi import external
+from symgen.languages.backends.casadi import external_runner
 from symgen.languages.backends.cpp import CPP_RUNNER
 from symgen.languages.backends.rust import RUST_RUNNER
 from symgen.languages.c.backend import code_files
@@ -20,7 +20,7 @@ from tests.support.tools import generated
 RUNNERS = {
     "cpp": (lambda module: CPP_RUNNER, "c++"),
     "rust": (lambda module: RUST_RUNNER, "rustc"),
-    "casadi": (external, "cc"),
+    "casadi": (external_runner, "cc"),
 }
 PACKAGES = {"casadi": "casadi"}
 FUSED = ("com", "momentum")

@@ -4,14 +4,14 @@ anew (so does `make generate`)."""
 import pytest
 
 from symgen.api import generate
-from symgen.tracing.options import CORE
+from symgen.tracing.options import DEFAULT_QUANTITIES
 from tests.support.tools import ROOT, robot_file, snapshot
 
 SAMPLES = {
     "panda": {},
     "pendulum": {},
     "ur5": {},
-    "quadruped": {"base": "floating", "quantities": (*CORE, "forward_dynamics")},
+    "quadruped": {"base": "floating", "quantities": (*DEFAULT_QUANTITIES, "forward_dynamics")},
     "ur5_q31": {
         "quantities": ("inverse_dynamics", "gravity"),
         "scalar": "q31",

@@ -13,9 +13,9 @@ from symgen.native.compiler import (
     PLATFORMS,
     CompilerError,
     compiler,
+    first_error,
     platform,
     run_compiler,
-    summary,
 )
 from symgen.native.isolated import outer_temporary_folder
 from symgen.native.library import missing_headers
@@ -86,7 +86,7 @@ CRASH = "import sys; print('x: internal error: File size limit\\nPlease report i
 
 def test_a_refusal_is_one_line_however_short_the_output_is(fake):
     """A compiler that crashes prints three lines."""
-    assert summary(["a"]) == "a" and summary([]) == "it printed nothing"
+    assert first_error(["a"]) == "a" and first_error([]) == "it printed nothing"
     fake(CRASH)
     (line,) = refusal("build", robot_file("pendulum"), "-o", "wheel").splitlines()
     begin, _, log = line.partition(" (all 2 lines: ")
@@ -96,7 +96,7 @@ def test_a_refusal_is_one_line_however_short_the_output_is(fake):
 
 def test_a_log_that_cannot_be_written_is_left_out(monkeypatch, tmp_path):
     monkeypatch.setattr(compiler_module, "outer_temporary_folder", lambda: str(tmp_path / "gone"))
-    said = summary(["a", "b", "c: error: first", "d"])
+    said = first_error(["a", "b", "c: error: first", "d"])
     assert said == "c: error: first (4 lines in all, no log: No such file or directory)"
 
 

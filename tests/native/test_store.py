@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from symgen.native import store as store_module
-from symgen.native.compiler import processor
+from symgen.native.compiler import processor_description
 from symgen.native.library import extension_module
 from symgen.native.store import SUFFIX, Store, default_cache_dir, digest, module_name
 from tests.support.tools import ROOT
@@ -33,7 +33,7 @@ def module(name, number=1):
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("SYMGEN_CACHE", str(tmp_path / "cache"))
-    yield Store.here()
+    yield Store.of_user()
     for name in [
         name for name in sys.modules if name.startswith(f"{store_module.CACHE_PACKAGE}.t_")
     ]:
@@ -44,7 +44,7 @@ def test_what_is_kept_is_found(store):
     data = module("t_a", 7)
     assert store.found("key") is None
     made = store.keep("t_a", data)
-    store.answer("key", "t_a", data)
+    store.record("key", "t_a", data)
     assert made.N == 7 and store.found("key") is made
     del sys.modules[made.__name__]
     assert store.found("key").N == 7 and store.found("other") is None
@@ -54,7 +54,7 @@ def test_what_is_kept_is_found(store):
 def test_what_was_harmed_is_not_loaded(store, harm):
     data = module("t_b")
     store.keep("t_b", data)
-    store.answer("key", "t_b", data)
+    store.record("key", "t_b", data)
     for name in [name for name in sys.modules if name.endswith(".t_b")]:
         del sys.modules[name]
     file, record = store.folder / f"t_b{SUFFIX}", store.folder / "key.json"
@@ -95,7 +95,7 @@ def test_its_size_is_bounded(store, monkeypatch):
     for k in range(5):
         name, key = names_of(k)
         store.keep(name, module(name))
-        store.answer(key, name, data)
+        store.record(key, name, data)
         past = time.time() - 100 + k
         os.utime(store.folder / f"{name}{SUFFIX}", (past, past))
         os.utime(store.folder / f"{key}.json", (past, past))
@@ -120,7 +120,7 @@ def test_files_of_the_user_are_never_deleted(store, monkeypatch):
     data = module(name)
     monkeypatch.setattr(store_module, "MAX_CACHE_BYTES", len(data) + 1000)
     store.keep(name, data)
-    store.answer(key, name, data)
+    store.record(key, name, data)
     assert all(path.read_bytes() == b"x" * 5000 for path in users)
     assert not old.exists(), "the store deletes its own files"
 
@@ -135,7 +135,7 @@ def test_a_full_disk_leaves_nothing(store, monkeypatch):
     try:
         with pytest.raises(OSError, match="File too large"):
             store._write(f"t_h{SUFFIX}", data)
-        store.answer("key", "t_h" * 1000, data)
+        store.record("key", "t_h" * 1000, data)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, usual)
@@ -156,7 +156,7 @@ def test_many_at_once_do_not_disturb_each_other(store):
 
     def one(k):
         store.keep("t_e", data)
-        store.answer("key", "t_e", data)
+        store.record("key", "t_e", data)
         found = store.found("key")
         return found is not None and found.N
 
@@ -171,25 +171,25 @@ def test_folders_of_others_are_not_trusted(tmp_path, monkeypatch):
     folder.chmod(0o777)
     monkeypatch.setenv("SYMGEN_CACHE", str(folder))
     with pytest.warns(UserWarning, match=r"open' is writable by other users; .*SYMGEN_CACHE"):
-        assert Store.here().folder is None
+        assert Store.of_user().folder is None
 
 
 def test_a_folder_that_cannot_be_is_said(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SYMGEN_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.warns(UserWarning, match="cannot be made"):
-        none = Store.here()
+        none = Store.of_user()
     data = module("t_f", 3)
     assert none.keep("t_f", data).N == 3 and none.found("key") is None
-    none.answer("key", "t_f", data)
+    none.record("key", "t_f", data)
 
 
 def test_where_modules_are_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("SYMGEN_CACHE", "")
-    assert Store.here().folder is None
+    assert Store.of_user().folder is None
     monkeypatch.delenv("SYMGEN_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
-    assert default_cache_dir() == tmp_path / "x" / "symgen" == Store.here().folder.parent
+    assert default_cache_dir() == tmp_path / "x" / "symgen" == Store.of_user().folder.parent
     assert (tmp_path / "x" / "symgen").stat().st_mode & 0o777 == 0o700
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -219,4 +219,4 @@ def test_digests_are_of_plain_data():
 
 
 def test_the_processor_is_told():
-    assert processor() == processor() and processor().strip()
+    assert processor_description() == processor_description() and processor_description().strip()

@@ -16,8 +16,8 @@ from mpmath import mp
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.spatial import Angle, Shift, Vector
-from symgen.numbers.decimals import DIGITS, Exact, exact, exactly
-from symgen.numbers.named import given as given_by_user
+from symgen.numbers.decimals import DIGITS, Exact, exact, with_exact_floats
+from symgen.numbers.named import named_or_float as given_by_user
 from symgen.numbers.scalar import ZERO
 
 SHORT = st.decimals(-1000, 1000, places=6).map(lambda x: x + Decimal(0))
@@ -86,9 +86,9 @@ def test_copies():
 
 def test_of_whole_things():
     """Floats in them, and nothing else; what has none is the same object."""
-    v = exactly(Vector(0.1, ZERO, 2))
+    v = with_exact_floats(Vector(0.1, ZERO, 2))
     assert type(v.x) is Exact and v.y is ZERO and type(v.z) is int
-    assert type(exactly((Shift(2, 0.25),))[0].length) is Exact
+    assert type(with_exact_floats((Shift(2, 0.25),))[0].length) is Exact
     nothing = Angle(ZERO, ZERO, ZERO)
-    assert exactly(nothing) is nothing
+    assert with_exact_floats(nothing) is nothing
     assert exact("text") == "text" and type(exact(float("inf"))) is float

@@ -21,7 +21,7 @@ from symgen.errors import OptionError
 from symgen.jobs.verify import verify
 from symgen.languages import LANGUAGES
 from symgen.native.tape import NativeTape
-from symgen.numbers.decimals import in_decimals, number
+from symgen.numbers.decimals import decimal_precision, number
 from symgen.numbers.dual import Dual
 from symgen.numbers.operations import OPS, cos, sin, sqrt
 from symgen.numbers.scalar import ZERO
@@ -69,7 +69,7 @@ def close(got, wanted, limit):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_function_on_each_kind_of_number(op, kind):
     digits = {"single": 2e-7, "many digits": 1e-38, "decimal": 1e-38}.get(kind, 1e-15)
-    with in_decimals(), mp.workdps(45):
+    with decimal_precision(), mp.workdps(45):
         assert close(KINDS[kind](op), truth(op, 1 if kind == "integer" else X), digits)
 
 

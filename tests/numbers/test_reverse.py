@@ -10,7 +10,7 @@ from symgen.compiler.program import Program
 from symgen.compiler.transforms import pullback
 from symgen.numbers.dual import along, tangent, tangents
 from symgen.numbers.operations import cos, sin, sqrt, tanh
-from symgen.numbers.reverse import Record, gradient, noted
+from symgen.numbers.reverse import Record, gradient, record_inputs
 from symgen.numbers.scalar import ZERO
 
 AT = [0.7, -1.3, 0.4, 2.1]
@@ -25,7 +25,7 @@ def formula(x):
 
 
 def found(f, at):
-    inputs, places = noted(Record(), at)
+    inputs, places = record_inputs(Record(), at)
     return gradient(f(inputs), places)
 
 
@@ -38,7 +38,7 @@ def test_gradient_is_the_complex_steps():
 
 def test_second_derivatives_are_gradients_of_tangents():
     directions = np.eye(len(AT))
-    inputs, places = noted(Record(), AT)
+    inputs, places = record_inputs(Record(), AT)
     rows = np.array([gradient(tangent(formula(along(inputs, d))), places) for d in directions])
     columns = [tangents(by_duals(along(AT, d))) for d in directions]
     assert rows == pytest.approx(rows.T, rel=1e-13)
@@ -69,7 +69,7 @@ def by_product_rule(q, x, y, u, v):
 
 
 def by_turns(q, x, y, u, v):
-    (at,), places = noted(Record(), [q])
+    (at,), places = record_inputs(Record(), [q])
     a, b = turned(at, x, y)
     return gradient(a * u + b * v, places)
 
@@ -81,7 +81,7 @@ def test_a_turn_costs_one_product_a_component_for_its_angle():
 
 def test_equal_operations_are_noted_once():
     record = Record()
-    (a, b), _ = noted(record, [0.3, 0.4])
+    (a, b), _ = record_inputs(record, [0.3, 0.4])
     before = len(record.steps)
     first = a * b + (a - b)
     assert (-b * -a - (b - a)).at == first.at
@@ -90,7 +90,7 @@ def test_equal_operations_are_noted_once():
 
 def test_what_a_result_does_not_depend_on_has_no_slope():
     record = Record()
-    (a, _), places = noted(record, [0.3, 0.4])
+    (a, _), places = record_inputs(record, [0.3, 0.4])
     weight = record.input(2.0, wanted=False)
     assert gradient(a * weight, places) == [2.0, ZERO]
     assert gradient(5.0, places) == [ZERO, ZERO]
@@ -111,6 +111,6 @@ class Place:
 
 
 def test_what_is_nudged_has_the_slope_of_its_displacement():
-    (place, x), places = noted(Record(), [Place(), 2.0])
+    (place, x), places = record_inputs(Record(), [Place(), 2.0])
     slopes = gradient(sin(place.angle()) * x, places)
     assert slopes == pytest.approx([2.0 * math.cos(0.5), math.sin(0.5)])

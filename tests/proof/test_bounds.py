@@ -11,7 +11,7 @@ from symgen.compiler.program import Program
 from symgen.languages import module_files
 from symgen.languages.c.calls import build
 from symgen.native.compiler import workspace
-from symgen.numbers.decimals import in_decimals, number
+from symgen.numbers.decimals import decimal_precision, number
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
 from symgen.proof.bounds import BoundedArray, error_bounds
@@ -165,7 +165,7 @@ def test_compiled_code_is_within_the_bound(robot, scalar, flags):
 
 def _errors(function, name, inputs, got):
     """What numbers are off, without rounding the exact ones."""
-    with in_decimals():
+    with decimal_precision():
         given = {i: [Decimal(v) for v in inputs[i]] for i in function.inputs}
         exact = evaluate(function.program, given, Decimal)[name]
         pairs = zip(got.tolist(), exact, strict=True)

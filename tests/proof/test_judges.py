@@ -27,8 +27,8 @@ from symgen.proof.laws.frame_laws import half_turn
 from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.proof.states import decimals
 from symgen.reading.assemble import load
-from symgen.tracing.function import Function, outputs
-from symgen.tracing.request import FunctionRequest, of_robot
+from symgen.tracing.function import Function, run_part
+from symgen.tracing.request import FunctionRequest, quantities_of_robot
 from symgen.tracing.robot import ParametricModel
 from symgen.tracing.trace import every_formulation, trace
 from tests.support import every_joint, resisted_joints
@@ -152,7 +152,7 @@ def agrees(name, wanted):
     Algorithms run on floats. Tapes of joints of every type are compared with those in
     tests/algorithms/test_every_joint.py; here one is made of what can come at run time."""
     robot, (state,) = made(name), judges(name).states
-    (quantity,) = of_robot(robot, wanted.quantities)
+    (quantity,) = quantities_of_robot(robot, wanted.quantities)
     suited = [f for f in quantity.formulations if f.applicable(robot.regroups[WHOLE].layout)]
     if not suited:
         pytest.skip(quantity.formulations[0].applicable.text)
@@ -165,7 +165,7 @@ def agrees(name, wanted):
         regroup = robot.regroups[formulation.regrouping]
         regroup = regroup if formulation.regrouping == WHOLE else regroup.with_tip_frames
         par = evaluate(regroup.program, {"pi": state["pi"]})["par"]
-        got = outputs((quantity, formulation), regroup, state | {"par": par})
+        got = run_part((quantity, formulation), regroup, state | {"par": par})
         assert got.keys() == found.wanted.keys()
         # a residual is a difference of joint forces
         terms = state["tau"] if quantity.name == "forward_dynamics_residual" else ()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.numbers.decimals import in_decimals
+from symgen.numbers.decimals import decimal_precision
 from symgen.proof.laws import LawError, loop_physics, motor_laws
 from symgen.proof.laws import controller_laws as controllers
 from symgen.proof.laws.dynamics import accelerations, coriolis, mass, tau
@@ -50,7 +50,7 @@ def explained(x, friction=True):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_right_equations_keep_their_promises(kind):
-    with in_decimals(DIGITS):
+    with decimal_precision(DIGITS):
         x = states(kind)
         loop_physics.check_free_motion(x, explained(x))
         loop_physics.check_decay(x, controllers._computed, stiffness)
@@ -59,7 +59,7 @@ def test_the_right_equations_keep_their_promises(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_without_friction_leaves_a_residual(kind):
-    with in_decimals(DIGITS):
+    with decimal_precision(DIGITS):
         x = states(kind)
         with pytest.raises(LawError, match="the residual of a free motion is not zero"):
             loop_physics.check_free_motion(x, explained(x, friction=False))
@@ -74,7 +74,7 @@ def test_references_in_other_axes_do_not_decay(kind):
         wanted = g["qdd_ref"] + g["k_d"] * (g["qd_ref"] - g["qd"]) + stiffness(x) * e
         return tau(x.put(qdd=wanted))
 
-    with in_decimals(DIGITS):
+    with decimal_precision(DIGITS):
         x = states(kind)
         with pytest.raises(LawError, match="do not decay"):
             loop_physics.check_decay(x, untransported, stiffness)
@@ -89,7 +89,7 @@ def test_cancelled_centrifugal_forces_are_not_passive(kind):
         missing = np.einsum("...ij,...j->...i", coriolis(x), g["qd"] - qd_r)
         return controllers._impedance(x) + missing
 
-    with in_decimals(DIGITS):
+    with decimal_precision(DIGITS):
         x = states(kind)
         with pytest.raises(
             LawError, match="the energy changes by more than the work of the damping"
@@ -98,7 +98,7 @@ def test_cancelled_centrifugal_forces_are_not_passive(kind):
 
 
 def test_states_are_those_of_a_moving_robot():
-    with in_decimals(DIGITS):
+    with decimal_precision(DIGITS):
         x = states("revolute")
         assert mass(x).shape == (COUNT, 2, 2) and accelerations(x).shape == (COUNT, 2)
 
@@ -107,7 +107,7 @@ def test_states_are_those_of_a_moving_robot():
 def test_links_behind_springs_decay_by_the_right_equation_alone(left_out):
     names = ("q_ref", "qddd_ref", "qdddd_ref", "k_a", "k_j", "delta", "deltad")
     random = np.random.default_rng(3)
-    with in_decimals(DIGITS):
+    with decimal_precision(DIGITS):
         x = states("revolute")
         more = {name: random.uniform(0.5, 2.0, (COUNT, x.n)) for name in (*names, *SPRINGS)}
         x = x.put(**{name: np.vectorize(Decimal)(values) for name, values in more.items()})

@@ -12,10 +12,10 @@ from benchmarks.mutants import disagreements, share
 from benchmarks.right_modules import compiled, modules
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
-from symgen.languages.accuracy import FACTOR, LAST, NONE, STEP, steps
+from symgen.languages.accuracy import MAX_CODE, QUANTUM, SAFETY_FACTOR, ZERO_CODE, quantize_errors
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import velocity_coordinates
-from symgen.numbers.decimals import in_decimals
+from symgen.numbers.decimals import decimal_precision
 from symgen.proof.laws.frame_laws import aligned, by_axes
 from symgen.proof.state_generation import (
     SELF_TEST_CHANGES,
@@ -33,26 +33,28 @@ KINDS = {**FAMILIES, **AS_WRITTEN}
 
 def test_steps_are_not_below_what_they_stand_for():
     allowed = np.array([[3.21e-7, 1e-9, 0.0, 2.5e-7], [1e-30, 3.2e-7, np.inf, 1e-8]])
-    made = steps(allowed)
-    back = np.array([[0.0 if c == NONE else made.top * STEP**c for c in row] for row in made.codes])
+    made = quantize_errors(allowed)
+    back = np.array(
+        [[0.0 if c == ZERO_CODE else made.top * QUANTUM**c for c in row] for row in made.codes]
+    )
     finite = np.isfinite(allowed)
     assert (back[finite] >= allowed[finite]).all()
     near = finite & (allowed > 1e-12)
-    assert (back[near] <= allowed[near] / STEP * 1.01).all()
-    assert made.codes[0][2] == NONE and made.codes[1][0] == LAST and made.codes[1][2] == 0
+    assert (back[near] <= allowed[near] / QUANTUM * 1.01).all()
+    assert made.codes[0][2] == ZERO_CODE and made.codes[1][0] == MAX_CODE and made.codes[1][2] == 0
 
 
 def test_steps_are_the_smallest_that_are_not_below():
     rng, top = np.random.default_rng(4), 3.21e-7
-    exact = [top * STEP**k for k in range(LAST + 1)]
+    exact = [top * QUANTUM**k for k in range(MAX_CODE + 1)]
     drawn = np.exp(rng.uniform(np.log(exact[-1] / 3), np.log(top), 2000))
     beside = [float(np.nextafter(x, side)) for x in exact[1:] for side in (0.0, 1.0)]
     allowed = np.array([*drawn, *exact, *beside, 0.0, np.inf])
-    made = steps(allowed[None])
+    made = quantize_errors(allowed[None])
     assert made.top == top
     for x, code in zip(allowed.tolist(), made.codes[0], strict=True):
         reaching = [k for k, step in enumerate(exact) if step >= x]
-        assert code == (NONE if x == 0.0 else max(reaching, default=0))
+        assert code == (ZERO_CODE if x == 0.0 else max(reaching, default=0))
 
 
 def test_a_wrong_reference_is_not_excused():
@@ -194,7 +196,7 @@ def test_states_are_chosen_that_tell_most():
 
     def shown(kept):
         at = made.accuracy_at([drawn[k] for k in kept])
-        return sum((x.max() > FACTOR) for p in programs for x in sensitivity(p, at).values())
+        return sum((x.max() > SAFETY_FACTOR) for p in programs for x in sensitivity(p, at).values())
 
     assert shown(chosen) >= max(shown(range(k, k + 5)) for k in (0, 5, 10, 15))
 
@@ -241,7 +243,7 @@ def test_the_jacobian_by_axes_of_joints_is_the_slope_of_the_pose():
         q = with_random_unit_quaternions(
             coupling, [rng.uniform(-2, 2) for _ in range(coupling.positions)], rng
         )
-        with in_decimals(DIGITS):
+        with decimal_precision(DIGITS):
             x = States.of(runtime, {"q": [q]}, False)
             slopes, columns = (f(x, link).astype(float) for f in (aligned, by_axes))
         assert slopes.shape == columns.shape and np.abs(slopes).max() > 0.5

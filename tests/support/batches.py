@@ -83,7 +83,11 @@ def inputs(which, name):
         row["pi"] = np.array(pi) * (1 + k / N)
         if module.regroup is not None:
             row["par"] = single(which).regroup(row["pi"])
-    return [np.stack([row[a.name] for row in rows]) for a in f.d.arguments if a.direction == "in"]
+    return [
+        np.stack([row[a.name] for row in rows])
+        for a in f.description.arguments
+        if a.direction == "in"
+    ]
 
 
 def results(function, given):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from symgen.compiler.passes import upstream
 from symgen.compiler.program import Index, Value
-from symgen.compiler.transforms import partials, signed
+from symgen.compiler.transforms import local_derivatives, with_sign
 from symgen.numbers.scalar import ZERO, Scalar
 
 
@@ -18,11 +18,12 @@ def pushforward(
     """
     values = [x for x in outputs if isinstance(x, Value)]
     program = next(x.program for x in (*(x for x, _ in direction), *values))
-    tangents: dict[Index, Scalar] = {x.node: signed(x.ref, d) for x, d in direction}
+    tangents: dict[Index, Scalar] = {x.node: with_sign(x.ref, d) for x, d in direction}
     for index in upstream(program, [x.node for x in values]):
-        terms = [] if index in tangents else partials(program, index, tangents)
+        terms = [] if index in tangents else local_derivatives(program, index, tangents)
         if terms:
             tangents[index] = sum((p * tangents[k] for k, p in terms), ZERO)
     return [
-        signed(x.ref, tangents.get(x.node, ZERO)) if isinstance(x, Value) else ZERO for x in outputs
+        with_sign(x.ref, tangents.get(x.node, ZERO)) if isinstance(x, Value) else ZERO
+        for x in outputs
     ]

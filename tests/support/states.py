@@ -9,7 +9,7 @@ import numpy as np
 from symgen.algorithms.registry import INPUTS, Formulation, Quantity
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import WHOLE
-from symgen.tracing.function import Function, read_by_option
+from symgen.tracing.function import Function, inputs_by_option
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
 
@@ -45,7 +45,7 @@ def _function(robot: ParametricModel, quantity: Quantity, way: Formulation) -> F
     regroup = robot.regroups[way.regrouping]
     if way.regrouping != WHOLE:
         regroup = regroup.with_tip_frames
-    used = {*quantity.inputs} | read_by_option(robot, (quantity,))
+    used = {*quantity.inputs} | inputs_by_option(robot, (quantity,))
     if robot.runtime and quantity.needs_inertia:
         used.add(regroup.input)
     program = Program()

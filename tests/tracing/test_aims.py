@@ -27,7 +27,7 @@ def test_forward_dynamics_of_a_ur5_goes_by_the_mass_matrix():
     """The articulated bodies have a few operations less, and take half as long again."""
     robot = ParametricModel(load(str(example_robot("ur_description/urdf/ur5_robot.urdf"))).model)
     wanted = FunctionRequest.parse("forward_dynamics")
-    few, fast = trace(robot, wanted), trace(robot, wanted, aim=Objective("latency"))
+    few, fast = trace(robot, wanted), trace(robot, wanted, objective=Objective("latency"))
     assert few.formulation == "forward_dynamics_articulated/minimal"
     assert fast.formulation == "forward_dynamics/minimal"
     assert few.counts.total < fast.counts.total <= MAX_OPERATIONS_RATIO * few.counts.total
@@ -49,7 +49,10 @@ def test_operations_count_as_long_as_they_keep_a_cortex_m_busy():
     """The inverse of M by pairs has nine operations more, and three quotients less."""
     robot = Job.of("robots/panda_arm.urdf").robot(load("robots/panda_arm.urdf"))
     wanted = FunctionRequest.parse("mass_matrix_inverse")
-    few, short = trace(robot, wanted), trace(robot, wanted, aim=Objective("operations", CORTEX_M))
+    few, short = (
+        trace(robot, wanted),
+        trace(robot, wanted, objective=Objective("operations", CORTEX_M)),
+    )
     assert (few.formulation, short.formulation) == (
         "forward_dynamics/minimal",
         "forward_dynamics_by_pairs/minimal",

@@ -15,7 +15,7 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.model.drive_columns import DriveUnknowns
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import code_files
-from symgen.languages.c.calls import LOOPS, loop_declaration, loop_name, loops
+from symgen.languages.c.calls import BATCH_FILE, batch_source, loop_declaration, loop_name
 from symgen.native.library import Library
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
@@ -56,7 +56,7 @@ def kernel(job: Job, loaded: LoadedRobot) -> Kernel:
     module = job.module(loaded)
     (function,) = module.functions
     (out,) = function.program.outputs
-    texts = {**code_files(module), LOOPS: loops(module)}
+    texts = {**code_files(module), BATCH_FILE: batch_source(module)}
     nonzero = np.array([ref is not None for ref in out.refs]).reshape(out.shape)
     inputs = tuple(int(np.prod(shape)) for _, shape in function.program.inputs)
     return Kernel(

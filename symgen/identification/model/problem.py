@@ -27,7 +27,8 @@ from symgen.reading import toml_reader
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, shown
-from symgen.tracing.options import NO_FRICTION, FunctionOptions, at_runtime
+from symgen.tracing.options import NO_FRICTION, FunctionOptions
+from symgen.tracing.request import parse_runtime_names
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def _coefficients(model: RigidBodyModel, kinds: Iterable[str]) -> dict[str, floa
 def _kinds(job: Job) -> tuple[str, ...]:
     options = job[FunctionOptions]
     springs = options.springs or options.runtime_springs
-    return (*at_runtime(options.friction)[1], *(SPRINGS if springs else ()))
+    return (*parse_runtime_names(options.friction)[1], *(SPRINGS if springs else ()))
 
 
 def _kernel(job: Job, loaded: LoadedRobot, quantity: str) -> Kernel:

@@ -10,7 +10,7 @@ from symgen.identification.model.problem import friction
 from symgen.identification.model.separable import States, random_states, separable
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling, coupling_of
-from symgen.native.tape import NativeTape, Traced
+from symgen.native.tape import NativeProgram, NativeTape
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.tracing.trace import trace_all
@@ -27,7 +27,7 @@ class Dynamics:
     shape: tuple[int, ...]
     nonzero: NDArray[np.bool_]
     values: NativeTape
-    slopes: NativeTape
+    gradient_tape: NativeTape
     inverse: NativeTape
     friction: Numbers
     coupling: Coupling
@@ -48,7 +48,7 @@ class Dynamics:
     def gradient(self, states: States, weights: Numbers) -> Numbers:
         """The gradient of Σ weights · regressor (both N x n x b) in q, qd and qdd (3 x N x n), in
         reverse."""
-        slopes = self.slopes(*states, weights[:, self.nonzero])
+        slopes = self.gradient_tape(*states, weights[:, self.nonzero])
         return slopes.reshape(len(slopes), 3, -1).swapaxes(0, 1)
 
     def forces(self, states: States) -> Numbers:
@@ -65,14 +65,16 @@ def dynamics(job: Job, loaded: LoadedRobot) -> Dynamics:
         regressor.shape,
         regressor.nonzero,
         regressor.tape,
-        regressor.slopes(),
+        regressor.gradient_tape(),
         traced(job, loaded, "inverse_dynamics").tape,
         np.array([*friction(without_springs, loaded.model).values()]),
         coupling_of(loaded.model),
     )
 
 
-def traced(job: Job, loaded: LoadedRobot, quantity: str) -> Traced:
+def traced(job: Job, loaded: LoadedRobot, quantity: str) -> NativeProgram:
     """A quantity of a job's robot with its tape. Raises OptionError."""
     alone = job.changed(quantities=(quantity,))
-    return Traced.of(trace_all(alone.robot(loaded), alone.wanted(), alone.choice())[0].program)
+    return NativeProgram.of(
+        trace_all(alone.robot(loaded), alone.wanted(), alone.choice())[0].program
+    )

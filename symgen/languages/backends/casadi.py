@@ -15,8 +15,13 @@ from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import comment as c_comment
 from symgen.languages.c.syntax import literal, string
-from symgen.languages.dialect import call, functions
-from symgen.languages.external_runner import ExternalRunner, Outputs, RunnerError, package_runner
+from symgen.languages.dialect import function_call, functions
+from symgen.languages.external_runner import (
+    ExternalRunner,
+    FunctionOutputs,
+    RunnerError,
+    package_runner,
+)
 from symgen.languages.module import Module
 from symgen.languages.verification import (
     Arrays,
@@ -30,7 +35,9 @@ from symgen.tracing.function import Function
 
 BACKEND: Final = replace(
     PYTHON,
-    dialect=replace(PYTHON.dialect, operations=functions(lambda op: call(f"ca.{op.name}"))),
+    dialect=replace(
+        PYTHON.dialect, operations=functions(lambda op: function_call(f"ca.{op.name}"))
+    ),
     tests_pivots=False,
 )
 
@@ -49,16 +56,16 @@ def files(module: Module) -> dict[str, str]:
         "legend": replace(BACKEND, tests_pivots=True).context(module)["legend"],  # order of the C
     }
     texts = {"__init__.py": render("casadi/package.py.jinja", **context)}
-    facts = {"framework": "CasADi", "requirement": "casadi>=3.6", "without": WITHOUT}
+    facts = {"framework": "CasADi", "requirement": "casadi>=3.6", "without": WITHOUT_COMPILER}
     texts |= package_files(module, folder, **facts)
-    return {f"{folder}/{name}": text for name, text in (texts | _c(module)).items()}
+    return {f"{folder}/{name}": text for name, text in (texts | _c_files(module)).items()}
 
 
-WITHOUT: Final = "the graphs of the package need none"
+WITHOUT_COMPILER: Final = "the graphs of the package need none"
 """What still works without a C compiler."""
 
 
-def _c(module: Module) -> dict[str, str]:
+def _c_files(module: Module) -> dict[str, str]:
     """The C in the package's folder ``c``."""
     choices = module.choices.changed(scalar="double", zeros="always", batch=None)
     inner = replace(module, name=package_name(module), choices=choices)
@@ -84,17 +91,19 @@ def _c(module: Module) -> dict[str, str]:
             **shared,
             function=family[0],
             family=family,
-            calls=sorted({x[0] for f in family if f.core.d.pivots for x in f.core.finite}),
+            calls=sorted(
+                {x[0] for f in family if f.core.description.pivots for x in f.core.finite_tests}
+            ),
         )
     if inner[COptions].trig == "inline":
-        programs = [f.core.d.program for family in all_externals for f in family]
+        programs = [f.core.description.program for family in all_externals for f in family]
         texts[f"{inner.name}_trig.h"] = trig_header(inner, programs)
     return {f"c/{name}": text for name, text in texts.items()}
 
 
-BUILT: Final = "from {package}.build import build, library\nlibrary().is_file() or build()\n"
+BUILD_SETUP: Final = "from {package}.build import build, library\nlibrary().is_file() or build()\n"
 
-RESULTS: Final = """
+RUN_FUNCTIONS: Final = """
 import casadi as ca
 robot = __import__({package!r})
 
@@ -112,7 +121,7 @@ def results(name, arrays):
     ]
 """
 
-DIRECTION: Final = """
+DIRECTIONAL_DERIVATIVES: Final = """
 import casadi as ca
 robot = __import__({package!r})
 
@@ -145,7 +154,7 @@ def total(parts, way):
 """The derivatives of outputs where entry k of all inputs moves by cos(1 + k); `along` gives those
 of output k at some inputs and outputs."""
 
-ALONG: Final = {
+DERIVATIVE_KINDS: Final = {
     "jac": """
 def along(f, given, way, k):
     return total(f.jacobian().call(given)[k * f.n_in() : (k + 1) * f.n_in()], way)
@@ -169,9 +178,9 @@ def along(f, given, way, k):
 }
 """By the beginning of the names of external functions, which derivative of a function it is."""
 
-STEP: Final = 1e-30
-FEW: Final = 3
-DIFFERENCE: Final = 1e-4
+COMPLEX_STEP: Final = 1e-30
+MAX_STATES: Final = 3
+CENTRAL_STEP: Final = 1e-4
 """The step of central differences of complex steps, in units of the inputs; their error is about
 its square times a third derivative."""
 TOLERANCES: Final = {"jac": 1e-8, "adj1": 1e-8, "jac_adj1": 1e-5}
@@ -180,26 +189,26 @@ TOLERANCES: Final = {"jac": 1e-8, "adj1": 1e-8, "jac_adj1": 1e-5}
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    runner = external(target.module)
-    yield from graphs(target.module).checks(target, progress)
+    runner = external_runner(target.module)
+    yield from graph_runner(target.module).checks(target, progress)
     yield from runner.checks(target, progress)
     if not runner.missing:
-        for kind in ALONG:
+        for kind in DERIVATIVE_KINDS:
             progress(f"derivatives {kind}")
             yield from _derivatives(target, kind)
 
 
-def graphs(module: Module) -> ExternalRunner:
+def graph_runner(module: Module) -> ExternalRunner:
     """The check of a package's graphs, the functions made of CasADi's own operations."""
-    setup = RESULTS.format(package=package_name(module), function="robot.graph(name)")
+    setup = RUN_FUNCTIONS.format(package=package_name(module), function="robot.graph(name)")
     return package_runner("CasADi graph", setup, "casadi")
 
 
-def external(module: Module) -> ExternalRunner:
+def external_runner(module: Module) -> ExternalRunner:
     """The check of a package's external functions."""
     package = package_name(module)
-    called = RESULTS.format(package=package, function="robot.external(name)")
-    setup = BUILT.format(package=package) + called
+    called = RUN_FUNCTIONS.format(package=package, function="robot.external(name)")
+    setup = BUILD_SETUP.format(package=package) + called
     return package_runner("external function of CasADi", setup, "casadi")
 
 
@@ -211,7 +220,11 @@ def _derivatives(target: VerificationTarget, kind: str) -> Iterator[Check]:
         file = target.folder / package / "c" / f"{package}_{f.name}.c"
         if f"int {kind}_{package}_{f.name}(" in file.read_text(encoding="utf-8"):
             functions[f.name] = f
-    setup = BUILT.format(package=package) + DIRECTION.format(package=package) + ALONG[kind]
+    setup = (
+        BUILD_SETUP.format(package=package)
+        + DIRECTIONAL_DERIVATIVES.format(package=package)
+        + DERIVATIVE_KINDS[kind]
+    )
     try:
         outputs = package_runner("Derivative", setup, "casadi").outputs(target, functions)
     except RunnerError as error:
@@ -222,13 +235,13 @@ def _derivatives(target: VerificationTarget, kind: str) -> Iterator[Check]:
 
 
 def _derivative(
-    target: VerificationTarget, function: Function, kind: str, rows: Outputs | RunnerError
+    target: VerificationTarget, function: Function, kind: str, rows: FunctionOutputs | RunnerError
 ) -> Check:
     claim = f"{kind}_{function.name}: equals the complex step of the algorithm"
     if isinstance(rows, RunnerError):
         return Check(claim, False, str(rows))
-    states = target.some(function)[:FEW]
-    slopes = _second_slopes if kind == "jac_adj1" else _slopes
+    states = target.run_states(function)[:MAX_STATES]
+    slopes = _second_directional_derivatives if kind == "jac_adj1" else _directional_derivatives
     worst = 0.0
     for state, row in zip(states, rows, strict=False):
         wanted = slopes(function, state)
@@ -238,35 +251,35 @@ def _derivative(
 
 
 def _direction(function: Function, state: Arrays) -> dict[str, AnyArray]:
-    """The motion of the inputs in `DIRECTION`."""
+    """The motion of the inputs in `DIRECTIONAL_DERIVATIVES`."""
     sizes = [np.size(state[name]) for name in function.inputs]
     steps = np.split(np.cos(1.0 + np.arange(sum(sizes))), np.cumsum(sizes)[:-1])
     return dict(zip(function.inputs, steps, strict=True))
 
 
-def _slopes(function: Function, state: Arrays) -> dict[str, AnyArray]:
-    """The rates at which outputs change where the inputs move as in `DIRECTION`."""
+def _directional_derivatives(function: Function, state: Arrays) -> dict[str, AnyArray]:
+    """The rates at which outputs change where the inputs move as in `DIRECTIONAL_DERIVATIVES`."""
     displaced: dict[str, Sequence[complex]] = {
-        name: (np.asarray(state[name], float) + 1j * STEP * step).tolist()
+        name: (np.asarray(state[name], float) + 1j * COMPLEX_STEP * step).tolist()
         for name, step in _direction(function, state).items()
     }
     moved: Mapping[str, Sequence[Any]] = function.run(**displaced)
     return {
-        name: np.array([getattr(x, "imag", 0.0) for x in values], float) / STEP
+        name: np.array([getattr(x, "imag", 0.0) for x in values], float) / COMPLEX_STEP
         for name, values in moved.items()
     }
 
 
-def _second_slopes(function: Function, state: Arrays) -> dict[str, AnyArray]:
-    """The rates of `_slopes`, by their central difference."""
+def _second_directional_derivatives(function: Function, state: Arrays) -> dict[str, AnyArray]:
+    """The rates of `_directional_derivatives`, by their central difference."""
     after, before = (
-        _slopes(
+        _directional_derivatives(
             function,
             {
-                name: np.asarray(state[name], float) + sign * DIFFERENCE * step
+                name: np.asarray(state[name], float) + sign * CENTRAL_STEP * step
                 for name, step in _direction(function, state).items()
             },
         )
         for sign in (1.0, -1.0)
     )
-    return {name: (after[name] - before[name]) / (2 * DIFFERENCE) for name in after}
+    return {name: (after[name] - before[name]) / (2 * CENTRAL_STEP) for name in after}

@@ -16,18 +16,18 @@ from typing import Any, Final
 
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Index, Program, Value
-from symgen.compiler.transforms import copied, pullback
+from symgen.compiler.transforms import copy_outputs, pullback
 from symgen.languages.c.expressions import c_printer
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.syntax import wrapped
+from symgen.languages.c.syntax import wrap_list
 from symgen.languages.describe import (
     HESSIANS,
     Argument,
     FunctionDescription,
     derivative_output,
     descriptions,
+    is_entrywise_derivative,
     shortest_with_output,
-    smooth,
     vector_jacobian,
 )
 from symgen.languages.module import Module
@@ -63,18 +63,13 @@ def shape_of(sizes: Sequence[int]) -> tuple[int, int]:
     return first, prod(others)
 
 
-def columns(sizes: Sequence[int]) -> list[int]:
+def column_major_order(sizes: Sequence[int]) -> list[int]:
     """The places of an array's entries, row-major, in the order of columns."""
     rows, count = shape_of(sizes)
     return [row * count + column for column in range(count) for row in range(rows)]
 
 
-def empty(shape: tuple[int, int]) -> SparsityPattern:
-    """The pattern of nothing but zeros."""
-    return SparsityPattern(shape, ((),) * shape[1])
-
-
-def packed(shape: tuple[int, int], values: Sequence[Any]) -> tuple[SparsityPattern, list[Any]]:
+def sparsity(shape: tuple[int, int], values: Sequence[Any]) -> tuple[SparsityPattern, list[Any]]:
     """The pattern of values in the order of columns, `ZERO` where they always vanish, and the
     others."""
     nonzero = [x for x in values if x is not ZERO]
@@ -97,7 +92,7 @@ class CasadiArgument:
 
 
 @dataclass(frozen=True)
-class External:
+class ExternalFunction:
     """A function of CasADi's: its whole name, its arguments in order, and what computes it."""
 
     name: str
@@ -108,7 +103,7 @@ class External:
     """The beginning of the names of its static functions and data: which derivative it is."""
 
     @property
-    def scratch(self) -> list[tuple[int, CasadiArgument, int]]:
+    def unrequested_outputs(self) -> list[tuple[int, CasadiArgument, int]]:
         """Each output that is written with its number and where it goes where nobody wants it."""
         place, unwanted = self.core.work, []
         for k, slot in enumerate(self.outputs):
@@ -141,7 +136,7 @@ class External:
     def table(self, pattern: SparsityPattern) -> list[str]:
         """The lines that define a pattern."""
         numbers = list(map(str, pattern.compressed))
-        return wrapped(f"static const casadi_int {self.patterns[pattern]}[] = {{", numbers, "};")
+        return wrap_list(f"static const casadi_int {self.patterns[pattern]}[] = {{", numbers, "};")
 
 
 def external(
@@ -152,12 +147,13 @@ def external(
     blocks: Mapping[str, tuple[tuple[int, int], Sequence[Scalar]]],
     inputs: Sequence[CasadiArgument],
     dense: bool = False,
-) -> External:
+) -> ExternalFunction:
     """A function of `program`, whose outputs are blocks, column by column. `inputs` has the inputs
-    of `d` in their order, and may have others, which are not read. Zeros are entries if `dense`."""
+    of `d` in their order, and may have others, which are not read. Zeros are entries if
+    `dense`."""
     outputs, written = [], []
     for block, (shape, values) in blocks.items():
-        pattern, nonzero = (SparsityPattern(shape), values) if dense else packed(shape, values)
+        pattern, nonzero = (SparsityPattern(shape), values) if dense else sparsity(shape, values)
         outputs.append(CasadiArgument(block, pattern, bool(nonzero)))
         if nonzero:
             program.output(block, (len(nonzero),), nonzero)
@@ -182,23 +178,23 @@ def external(
         restrict=False,
     )
     core = CFunction(module, described, printer)
-    return External(name, tuple(inputs), tuple(outputs), core, stem)
+    return ExternalFunction(name, tuple(inputs), tuple(outputs), core, stem)
 
 
 # -- derivatives -----------------------------------------------------------------------------------
 
-LARGEST: Final = 30_000
+MAX_SWEEP_OPERATIONS: Final = 30_000
 """Operations of a function times the entries of its outputs, up to which what is no derivative of
 the module's is found by a sweep over its tape for each."""
 
-ADJOINT: Final = "adj_"
+ADJOINT_PREFIX: Final = "adj_"
 """The beginning of the names of weights, and of their products with Jacobians."""
 
 Inputs = Mapping[str, Sequence[Value]]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownJacobian:
     """A Jacobian that a function of the module has as its output, or its transpose; zeros where
     there is no function."""
 
@@ -207,11 +203,11 @@ class Known:
     transposed: bool = False
 
 
-Jacobians = Mapping[tuple[str, str], Known]
+Jacobians = Mapping[tuple[str, str], KnownJacobian]
 """Known Jacobians by output and input."""
 
 
-def externals(module: Module) -> list[tuple[External, ...]]:
+def externals(module: Module) -> list[tuple[ExternalFunction, ...]]:
     """The functions of a module, each followed by its derivatives."""
     described = descriptions(module)
     return [
@@ -222,16 +218,16 @@ def externals(module: Module) -> list[tuple[External, ...]]:
 
 def _derivatives(
     module: Module, described: Sequence[FunctionDescription], d: FunctionDescription
-) -> Iterator[External]:
+) -> Iterator[ExternalFunction]:
     """The Jacobian, the adjoint and the Jacobian of the adjoint; none of them, or not the last one,
     where they would be too long."""
-    known = _known(module, described, d)
+    known = _known_jacobians(module, described, d)
     jacobian = _jacobian(module, d, "jac_", _arguments(d), known)
     if jacobian is None:
         return
-    adjoint = replace(vector_jacobian(d, ADJOINT), name=d.name)
-    given = [*_arguments(d), *_unread(d), *_arguments(adjoint)[len(d.ins) :]]
-    second = _known_second(module, described, d, known)
+    adjoint = replace(vector_jacobian(d, ADJOINT_PREFIX), name=d.name)
+    given = [*_arguments(d), *_unread_outputs(d), *_arguments(adjoint)[len(d.ins) :]]
+    second = _known_second_derivatives(module, described, d, known)
     yield jacobian
     yield _function(module, adjoint, "adj1_", given)
     hessian = _jacobian(module, adjoint, "jac_adj1_", given, second)
@@ -244,70 +240,75 @@ def _arguments(d: FunctionDescription) -> list[CasadiArgument]:
     return [CasadiArgument(a.name, SparsityPattern(shape_of(a.sizes))) for a in d.ins]
 
 
-def _unread(d: FunctionDescription) -> list[CasadiArgument]:
+def _unread_outputs(d: FunctionDescription) -> list[CasadiArgument]:
     """The outputs of a function as inputs of its derivatives, which do not read them."""
-    return [CasadiArgument(f"out_{a.name}", empty(shape_of(a.sizes)), False) for a in d.outs]
+    shapes = {f"out_{a.name}": shape_of(a.sizes) for a in d.outs}
+    return [
+        CasadiArgument(name, SparsityPattern(shape, ((),) * shape[1]), False)
+        for name, shape in shapes.items()
+    ]
 
 
-def _inputs(d: FunctionDescription, program: Program) -> dict[str, list[Value]]:
+def _program_inputs(d: FunctionDescription, program: Program) -> dict[str, list[Value]]:
     """The inputs of a function on a tape, row-major; they come in columns."""
     inputs = {}
     for a in d.ins:
         entries = program.input(a.name, (a.size,))
-        place = {k: number for number, k in enumerate(columns(a.sizes))}
+        place = {k: number for number, k in enumerate(column_major_order(a.sizes))}
         inputs[a.name] = [entries[place[k]] for k in range(a.size)]
     return inputs
 
 
 def _function(
     module: Module, d: FunctionDescription, stem: str, inputs: Sequence[CasadiArgument]
-) -> External:
+) -> ExternalFunction:
     program = Program()
-    outputs = copied(d.program, program, _inputs(d, program))
+    outputs = copy_outputs(d.program, program, _program_inputs(d, program))
     blocks = {
-        a.name: (shape_of(a.sizes), [outputs[a.name][k] for k in columns(a.sizes)]) for a in d.outs
+        a.name: (shape_of(a.sizes), [outputs[a.name][k] for k in column_major_order(a.sizes)])
+        for a in d.outs
     }
     return external(module, d, stem, program, blocks, inputs, dense=stem == "adj1_")
 
 
-def _known(
+def _known_jacobians(
     module: Module, described: Sequence[FunctionDescription], d: FunctionDescription
-) -> dict[tuple[str, str], Known]:
+) -> dict[tuple[str, str], KnownJacobian]:
     """The Jacobians of a function that the module has."""
     return {
-        (out.name, a.name): Known(*found)
+        (out.name, a.name): KnownJacobian(*found)
         for out, a in product(d.outs, d.ins)
         if (found := derivative_output(module, described, d, out.name, a.name))
     }
 
 
-def _known_second(
+def _known_second_derivatives(
     module: Module,
     described: Sequence[FunctionDescription],
     d: FunctionDescription,
     first: Jacobians,
-) -> dict[tuple[str, str], Known]:
+) -> dict[tuple[str, str], KnownJacobian]:
     """The Jacobians of the adjoint of a function that the module has: the transpose of its
     Jacobian, and the Hessian of its output in all inputs."""
     known = {
-        (ADJOINT + x, ADJOINT + y): replace(jacobian, transposed=True)
+        (ADJOINT_PREFIX + x, ADJOINT_PREFIX + y): replace(jacobian, transposed=True)
         for (y, x), jacobian in first.items()
     }
     weight, variables, name = HESSIANS.get(d.outs[0].name, ("", (), ""))
     arguments = {weight, *(a.name for a in d.ins)}
     found = shortest_with_output(described, name.format("q", "q"), arguments)
-    if len(d.outs) > 1 or found is None or not smooth(module, "q"):
+    if len(d.outs) > 1 or found is None or not is_entrywise_derivative(module, "q"):
         return known
     outputs = {a.name for a in found.outs}
     for x, u in product(variables, repeat=2):
         above, below = name.format(x, u), name.format(u, x)
         if above in outputs:
-            block = Known(found, above)
+            block = KnownJacobian(found, above)
         elif below in outputs:
-            block = Known(found, below, transposed=True)
+            block = KnownJacobian(found, below, transposed=True)
         else:
-            block = Known(None)
-        known[ADJOINT + x, u] = block
+            block = KnownJacobian(None)
+        known[ADJOINT_PREFIX + x, u] = block
     return known
 
 
@@ -317,18 +318,18 @@ def _jacobian(
     stem: str,
     inputs: Sequence[CasadiArgument],
     known: Jacobians,
-) -> External | None:
+) -> ExternalFunction | None:
     """The Jacobian of a function in `inputs`; None where it would be too long."""
     pairs = list(product(d.outs, d.ins))
     unknown = {out.name: out for out, a in pairs if (out.name, a.name) not in known}
     outputs = (out for out in d.program.outputs if out.name in unknown)
     swept_nodes = {ref.node for out in outputs for ref in out.refs if ref is not None}
-    if counts(d.program).total * len(swept_nodes) > LARGEST:
+    if counts(d.program).total * len(swept_nodes) > MAX_SWEEP_OPERATIONS:
         return None
     program = Program()
-    given = _inputs(d, program)
-    entries = dict(_swept(d, program, given, list(unknown.values())))
-    entries.update(_copied(d, program, given, known))
+    given = _program_inputs(d, program)
+    entries = dict(_swept_jacobians(d, program, given, list(unknown.values())))
+    entries.update(_copied_jacobians(d, program, given, known))
     sizes = {a.name: a for a in d.ins}
     blocks = {}
     for out, slot in product(d.outs, inputs):
@@ -337,28 +338,30 @@ def _jacobian(
             values = entries[out.name, a.name]
             ordered = [
                 values[row * a.size + column]
-                for column in columns(a.sizes)
-                for row in columns(out.sizes)
+                for column in column_major_order(a.sizes)
+                for row in column_major_order(out.sizes)
             ]
             blocks[f"jac_{out.name}_{a.name}"] = ((out.size, a.size), ordered)
         else:
-            height, width = slot.pattern.shape
-            shape = (out.size, height * width)
-            blocks[f"jac_{out.name}_{slot.name}"] = (shape, [ZERO] * (shape[0] * shape[1]))
-    return external(module, d, stem, program, blocks, [*inputs, *_unread(d)])
+            shape = (out.size, prod(slot.pattern.shape))
+            blocks[f"jac_{out.name}_{slot.name}"] = (shape, [ZERO] * prod(shape))
+    return external(module, d, stem, program, blocks, [*inputs, *_unread_outputs(d)])
 
 
-def _copied(
+def _copied_jacobians(
     d: FunctionDescription, program: Program, inputs: Inputs, known: Jacobians
 ) -> Iterator[tuple[tuple[str, str], list[Scalar]]]:
     """The known Jacobians of a function, row-major. The weights of a Hessian are those of the
     adjoint."""
     weights = {
-        weight: inputs[ADJOINT + y] for y, (weight, *_) in HESSIANS.items() if ADJOINT + y in inputs
+        weight: inputs[ADJOINT_PREFIX + y]
+        for y, (weight, *_) in HESSIANS.items()
+        if ADJOINT_PREFIX + y in inputs
     }
     functions = {x.function.name: x.function for x in known.values() if x.function is not None}
     computed = {
-        name: copied(f.program, program, {**inputs, **weights}) for name, f in functions.items()
+        name: copy_outputs(f.program, program, {**inputs, **weights})
+        for name, f in functions.items()
     }
     sizes = {a.name: a.size for a in d.arguments}
     for (out, a), block in known.items():
@@ -372,12 +375,12 @@ def _copied(
         yield (out, a), list(values)
 
 
-def _swept(
+def _swept_jacobians(
     d: FunctionDescription, program: Program, inputs: Inputs, outputs: Sequence[Argument]
 ) -> Iterator[tuple[tuple[str, str], list[Scalar]]]:
     """The derivatives of each output in each input, row-major, by a sweep over the tape for each
     entry."""
-    values_of = copied(d.program, program, inputs) if outputs else {}
+    values_of = copy_outputs(d.program, program, inputs) if outputs else {}
     flat = [x for values in inputs.values() for x in values]
     swept: dict[Index, list[Scalar]] = {}
 

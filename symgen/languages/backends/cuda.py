@@ -11,30 +11,44 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from symgen.languages.backends.cpp import FLAGS as CPP
-from symgen.languages.backends.cpp import compiler
+from symgen.languages.backends.cpp import CPP_FLAGS as CPP
+from symgen.languages.backends.cpp import cpp_compiler
 from symgen.languages.backends.cuda_phases import ThreadFunction
-from symgen.languages.c.expressions import LIMITS, ULP, CPrinter, c_printer, rows, steps, table
+from symgen.languages.c.expressions import (
+    MAX_SINE_ULP,
+    SINE_LIMITS,
+    CPrinter,
+    c_printer,
+    definition_lines,
+    operation_table,
+    sine_steps,
+)
 from symgen.languages.c.options import COptions
-from symgen.languages.c.simd import many_states, shared_inputs
+from symgen.languages.c.simd import batch_printer, shared_inputs
 from symgen.languages.c.syntax import (
-    LARGEST,
+    LARGEST_FINITE,
     SUFFIX,
     comment,
-    constant,
+    const_qualifier,
     declarator,
+    initialisers,
     join_wrapped,
     literal,
-    numbers,
     status_text,
 )
-from symgen.languages.conventions import convention_lines, listed
-from symgen.languages.describe import Argument, FunctionDescription, descriptions, packed, tables
+from symgen.languages.conventions import convention_lines, wrapped_list
+from symgen.languages.describe import (
+    Argument,
+    FunctionDescription,
+    coordinate_tables,
+    descriptions,
+    packed_arrays,
+)
 from symgen.languages.dialect import Dialect
 from symgen.languages.external_runner import (
     ExternalRunner,
     RunnerError,
-    against_run,
+    compare_with_run,
     run_driver,
     run_program,
 )
@@ -43,9 +57,9 @@ from symgen.languages.verification import Check, VerificationTarget
 from symgen.native.compiler import workspace
 from symgen.render import render
 
-STEP: Final = "step"
+STRIDE: Final = "step"
 
-OWN: Final = {"sin": "sine", "cos": "cosine"}
+SINE_FUNCTIONS: Final = {"sin": "sine", "cos": "cosine"}
 """The header's own functions (``--trig inline``), by operation of the tape."""
 
 
@@ -57,9 +71,9 @@ def cuda_printer(module: Module, d: FunctionDescription) -> CPrinter:
         """An entry of the state of this thread, or of an input that all states share."""
         if array in shared or k == 0:
             return f"{array}[{k}]"
-        return f"{array}[{STEP}]" if k == 1 else f"{array}[{k} * {STEP}]"
+        return f"{array}[{STRIDE}]" if k == 1 else f"{array}[{k} * {STRIDE}]"
 
-    def finite(a: Argument, entries: Sequence[int]) -> str:
+    def finite_tests(a: Argument, entries: Sequence[int]) -> str:
         """The sum of all computed entries, which compilers take from registers."""
         terms = join_wrapped([at(a.name, k) for k in entries], " + ")
         return f"finite_sum({terms})" if entries else ""
@@ -67,24 +81,24 @@ def cuda_printer(module: Module, d: FunctionDescription) -> CPrinter:
     printer = replace(
         c_printer(module),
         dialect=Dialect(
-            operations=table(module, scalar, OWN.__getitem__),
+            operations=operation_table(module, scalar, SINE_FUNCTIONS.__getitem__),
             literal=lambda x: literal(x, scalar),
             input=at,
             declare=f"const {scalar} {{name}}",
             entry=lambda array, shape, k: at(array, k),
-            pair="sine_cosine({angle}, &{sine}, &{cosine});",
-            reserve=f"{scalar} {{name}};",
+            sincos_call="sine_cosine({angle}, &{sine}, &{cosine});",
+            declare_uninitialized=f"{scalar} {{name}};",
         ),
         real=scalar,
         status="int",
         statuses=("0", "1"),
         parameter="{const}{real} *__restrict__ {name}",
-        first_parameter=f"[[maybe_unused]] size_t {STEP}",
-        first_argument=STEP,
+        first_parameter=f"[[maybe_unused]] size_t {STRIDE}",
+        first_argument=STRIDE,
         piece=f"{d.name}_part{{}}",
-        finite=finite,
+        finite_tests=finite_tests,
     )
-    return many_states(module, printer)
+    return batch_printer(module, printer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,61 +108,72 @@ class CudaFunction(ThreadFunction):
     @cached_property
     def shared(self) -> list[Argument]:
         """The inputs that are the same for all states."""
-        return shared_inputs(self.module, self.d)
+        return shared_inputs(self.module, self.description)
 
     @property
     def thread_signature(self) -> str:
         """Declaration of the function of one state."""
-        start = f"{self.module.name.upper()}_DEVICE {self.returns} {self.d.name}"
-        return declarator(start, [f"size_t {STEP}", *map(self.parameter, self.d.arguments)])
+        start = f"{self.module.name.upper()}_DEVICE {self.returns} {self.description.name}"
+        return declarator(
+            start, [f"size_t {STRIDE}", *map(self.parameter, self.description.arguments)]
+        )
 
     @property
-    def strides(self) -> bool:
+    def reads_stride(self) -> bool:
         """Whether the step is read: some entry is beyond the first of an array."""
-        text = [line for block in [*self.lines, self.checks] for line in block]
-        return bool(self.pieces or self.zeroed) or any(STEP in line for line in text)
+        text = [line for block in [*self.lines, self.status_lines] for line in block]
+        return bool(self.pieces or self.loop_zeroed) or any(STRIDE in line for line in text)
 
     @property
     def kernel_signature(self) -> str:
         """The declaration of the kernel that runs the function on many states, without a
         semicolon."""
-        start = f"{self.module.name.upper()}_KERNEL {self.d.name}_kernel"
+        start = f"{self.module.name.upper()}_KERNEL {self.description.name}_kernel"
         return declarator(
             start,
-            ["size_t n", f"size_t {STEP}", *map(self.parameter, self.d.arguments), *self._flags],
+            [
+                "size_t n",
+                f"size_t {STRIDE}",
+                *map(self.parameter, self.description.arguments),
+                *self._flags,
+            ],
         )
 
     @property
     def launch_signature(self) -> str:
         """Declaration of what launches the kernel, in C."""
-        arrays = [f"{constant(a)}{self.printer.real} *{a.name}" for a in self.d.arguments]
-        start = f"int {self.module.name}_cuda_{self.d.name}"
+        arrays = [
+            f"{const_qualifier(a)}{self.printer.real} *{a.name}" for a in self.description.arguments
+        ]
+        start = f"int {self.module.name}_cuda_{self.description.name}"
         stream = "struct CUstream_st *stream"
-        return declarator(start, ["size_t n", f"size_t {STEP}", *arrays, *self._flags, stream])
+        return declarator(start, ["size_t n", f"size_t {STRIDE}", *arrays, *self._flags, stream])
 
     @property
     def _flags(self) -> list[str]:
-        return ["unsigned char *failed"] if self.d.pivots else []
+        return ["unsigned char *failed"] if self.description.pivots else []
 
     @property
-    def launched(self) -> str:
+    def kernel_arguments(self) -> str:
         """The arguments of the kernel, by the names of the launch."""
-        flags = ["failed"] if self.d.pivots else []
-        return ", ".join(["n", STEP, *(a.name for a in self.d.arguments), *flags])
+        flags = ["failed"] if self.description.pivots else []
+        return ", ".join(["n", STRIDE, *(a.name for a in self.description.arguments), *flags])
 
     @property
-    def here(self) -> str:
+    def state_arguments(self) -> str:
         """The arguments of the function of state `s`."""
-        arrays = [a.name if a in self.shared else f"{a.name} + s" for a in self.d.arguments]
-        return ", ".join([STEP, *arrays])
+        arrays = [
+            a.name if a in self.shared else f"{a.name} + s" for a in self.description.arguments
+        ]
+        return ", ".join([STRIDE, *arrays])
 
     @property
     def inputs(self) -> int:
         """Numbers of the inputs of a state."""
-        return sum(a.size for a in self.d.ins)
+        return sum(a.size for a in self.description.ins)
 
 
-THREADS: Final = 128
+THREADS_PER_BLOCK: Final = 128
 """A block of threads: four warps, so that a function with many registers still has several blocks
 on a processor."""
 
@@ -163,26 +188,26 @@ def _context(module: Module) -> dict[str, Any]:
     """What templates read. Raises OptionError where the scalar type cannot hold the robot's
     numbers."""
     kernels, c = cuda_functions(module), module[COptions]
-    limit, _, bound, _ = LIMITS[c.scalar]
+    limit, _, bound, _ = SINE_LIMITS[c.scalar]
     return {
         "module": module,
         "c": c,
         "functions": kernels,
         "conventions": convention_lines(module),
-        "tables": tables(module, comment),
+        "tables": coordinate_tables(module, comment),
         "comment": comment,
-        "listed": listed,
-        "threads": THREADS,
-        "largest": literal(LARGEST[c.scalar], c.scalar),
-        "numbers": lambda values: numbers(values, c.scalar),
-        "layouts": packed(descriptions(module)),
+        "listed": wrapped_list,
+        "threads": THREADS_PER_BLOCK,
+        "largest": literal(LARGEST_FINITE[c.scalar], c.scalar),
+        "numbers": lambda values: initialisers(values, c.scalar),
+        "layouts": packed_arrays(descriptions(module)),
         "shared_names": dict.fromkeys(a.name for f in kernels for a in f.shared),
         "failure": status_text(bool(module.robot.model.closures)),
         "zero": literal(0.0, c.scalar),
         "f": SUFFIX[c.scalar],
-        "sines": {"limit": limit, "bound": bound, "ulp": ULP},
-        "steps": steps(c.scalar),
-        "rows": rows,
+        "sines": {"limit": limit, "bound": bound, "ulp": MAX_SINE_ULP},
+        "steps": sine_steps(c.scalar),
+        "rows": definition_lines,
     }
 
 
@@ -201,18 +226,26 @@ def kernel_files(module: Module, kernel: str) -> dict[str, str]:
     texts = {"device.cuh": render("cuda/device.cuh.jinja", **context)}
     for function in context["functions"]:
         for end, template in ((".cuh", "cuda/function.cuh.jinja"), (".cu", kernel)):
-            texts[function.d.name + end] = render(template, **context, function=function)
+            texts[function.description.name + end] = render(template, **context, function=function)
     return texts
 
 
-NVCC: Final = ("nvcc", "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-Xptxas", "-v")
+NVCC_COMMAND: Final = (
+    "nvcc",
+    "-std=c++17",
+    "-arch=sm_90",
+    "-Werror",
+    "all-warnings",
+    "-Xptxas",
+    "-v",
+)
 """For processors such as an H100's; ptxas tells registers and spills."""
 
-PATIENCE: Final = 1800
+NVCC_TIME_LIMIT: Final = 1800
 """Seconds that nvcc may take with a function: the longest of a UR5 takes minutes."""
 
 
-def _run(
+def _run_host_build(
     target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
 ) -> None:
     kernels = cuda_functions(target.module)
@@ -220,10 +253,10 @@ def _run(
     c = target.module[COptions]
     driver = render("cuda/driver.cpp.jinja", module=target.module, c=c, functions=kernels)
     (folder / "driver.cpp").write_text(driver, encoding="utf-8")
-    for source in ("driver.cpp", *(f"{f.d.name}.cu" for f in kernels)):
-        run_program([*compiler(), *CPP, "-x", "c++", "-c", source, "-o", f"{source}.o"], folder)
+    for source in ("driver.cpp", *(f"{f.description.name}.cu" for f in kernels)):
+        run_program([*cpp_compiler(), *CPP, "-x", "c++", "-c", source, "-o", f"{source}.o"], folder)
     objects = sorted(path.name for path in folder.glob("*.o"))
-    run_program([*compiler(), *objects, "-o", "driver"], folder)
+    run_program([*cpp_compiler(), *objects, "-o", "driver"], folder)
     run_driver(folder, functions)
 
 
@@ -231,33 +264,35 @@ def _copy_sources(target: VerificationTarget, folder: Path) -> None:
     shutil.copytree(target.folder / f"{target.module.name}_cuda", folder, dirs_exist_ok=True)
 
 
-HOST: Final = ExternalRunner("CUDA's host build", (compiler()[0],), _run, against_run)
+HOST_RUNNER: Final = ExternalRunner(
+    "CUDA's host build", (cpp_compiler()[0],), _run_host_build, compare_with_run
+)
 
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the CUDA sources of a folder."""
-    yield from HOST.checks(target, progress)
-    if shutil.which(NVCC[0]) is None:
+    yield from HOST_RUNNER.checks(target, progress)
+    if shutil.which(NVCC_COMMAND[0]) is None:
         yield Check("nvcc compiles it", True, "skipped: nvcc is not installed")
         return
     with workspace() as folder:
         _copy_sources(target, folder)
         for d in descriptions(target.module):
             progress(f"nvcc: {d.name}")
-            yield _compiled(d, folder)
+            yield _compile_check(d, folder)
 
 
-def _compiled(d: FunctionDescription, folder: Path) -> Check:
+def _compile_check(d: FunctionDescription, folder: Path) -> Check:
     claim = f"{d.name}: nvcc compiles it for sm_90 without a warning"
     try:
-        command = [*NVCC, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]
-        messages = run_program(command, folder, seconds=PATIENCE).stderr
+        command = [*NVCC_COMMAND, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]
+        messages = run_program(command, folder, seconds=NVCC_TIME_LIMIT).stderr
     except RunnerError as error:
         return Check(claim, False, str(error))
-    return Check(claim, True, resources(messages.decode(errors="replace")))
+    return Check(claim, True, resource_text(messages.decode(errors="replace")))
 
 
-def resources(messages: str) -> str:
+def resource_text(messages: str) -> str:
     """Registers, and bytes of stack and of spills, of a thread, in words, from what ptxas says."""
     registers = max(map(int, re.findall(r"Used (\d+) registers", messages)), default=0)
     stack = max(map(int, re.findall(r"(\d+) bytes stack frame", messages)), default=0)

@@ -18,17 +18,17 @@ from symgen.languages.c.work_array import Partition, live_counts, partition, spi
 from symgen.languages.sine_loops import SineLoop
 from symgen.languages.writer import FunctionBody, Step
 
-WORDS: Final = {"float": 1, "double": 2}
+REGISTERS_PER_NUMBER: Final = {"float": 1, "double": 2}
 """Registers of 32 bits that a number takes."""
 
-REGISTERS: Final = 255
+REGISTERS_PER_THREAD: Final = 255
 """Registers of a thread."""
 
 MAX_LIVE_REGISTERS: Final = 600
 """Registers of all values that are live at once, of functions in one piece. A thread has 255. Up to
 580, nvcc 13.0 spills 4 kB; at 780 it kept everything in memory and used 32 registers."""
 
-PIECE: Final = 240
+STATEMENTS_PER_PIECE: Final = 240
 """Statements of a piece of longer functions; their pieces have no spills."""
 
 
@@ -41,15 +41,19 @@ class ThreadFunction(CFunction):
         """Pieces, also where nvcc would keep hardly any value in registers; two parts, where they
         hold few values."""
         steps = self.body.steps
-        if (pieces := super().partition) is not None or self._fits(steps, REGISTERS):
+        if (pieces := super().partition) is not None or self._fits(steps, REGISTERS_PER_THREAD):
             return pieces
-        parts = phases(self.body, self.d.pivots)
+        parts = phases(self.body, self.description.pivots)
         if parts and all(self._fits(part, MAX_LIVE_REGISTERS) for part in parts):
             return Partition(parts, *spill_slots(parts))
-        return None if self._fits(steps, MAX_LIVE_REGISTERS) else partition(steps, PIECE)
+        return (
+            None
+            if self._fits(steps, MAX_LIVE_REGISTERS)
+            else partition(steps, STATEMENTS_PER_PIECE)
+        )
 
     def _fits(self, steps: Sequence[Step], registers: int) -> bool:
-        return max(live_counts(steps)) * WORDS[self.c.scalar] <= registers
+        return max(live_counts(steps)) * REGISTERS_PER_NUMBER[self.c.scalar] <= registers
 
 
 def phases(body: FunctionBody, pivots: Iterable[Ref]) -> tuple[tuple[Step, ...], ...]:
@@ -58,36 +62,40 @@ def phases(body: FunctionBody, pivots: Iterable[Ref]) -> tuple[tuple[Step, ...],
     if body.program.restart is None:
         return ()
     solved, kept = body.program.restart
-    late, solution = set(solved), set(kept)
-    wanted = solved | kept | {ref.node for ref in pivots}
+    second_part, recomputed_inputs = set(solved), set(kept)
+    stored_nodes = solved | kept | {ref.node for ref in pivots}
     for step in body.steps:
-        for reached in (late, solution):
+        for reached in (second_part, recomputed_inputs):
             if step.reads & reached:
-                reached.update(step.makes)
-        if step.reads & late:
-            wanted |= step.reads & solution
+                reached.update(step.defines)
+        if step.reads & second_part:
+            stored_nodes |= step.reads & recomputed_inputs
     first, second = list[Step](), list[Step]()
     for step in body.steps:
-        if step.stores or isinstance(step, SineLoop) or not wanted.isdisjoint(step.makes):
-            (second if step.reads & late else first).append(step)
-    known = {node for step in first for node in step.makes}
-    return _by_depth(body.steps, first), _by_depth(body.steps, second, known)
+        if step.stores or isinstance(step, SineLoop) or not stored_nodes.isdisjoint(step.defines):
+            (second if step.reads & second_part else first).append(step)
+    known = {node for step in first for node in step.defines}
+    return _ordered_by_register_need(body.steps, first), _ordered_by_register_need(
+        body.steps, second, known
+    )
 
 
-def _by_depth(
+def _ordered_by_register_need(
     steps: Sequence[Step], results: Sequence[Step], known: Collection[Index] = ()
 ) -> tuple[Step, ...]:
     """The statements that some results need, each after all that it needs, the longest first; what
     makes `known` nodes is left out."""
-    made = {node: step for step in steps for node in step.makes if node not in known}
+    step_of = {node: step for step in steps for node in step.defines if node not in known}
     needs, order = dict[Step, int](), dict[Step, None]()
     for step in steps:
-        below = sorted((needs[made[k]] for k in step.reads if k in made), reverse=True)
+        below = sorted((needs[step_of[k]] for k in step.reads if k in step_of), reverse=True)
         needs[step] = max((k + need for k, need in enumerate(below)), default=1)
     waiting = [*reversed(results)]
     while waiting:
         step = waiting[-1]
-        before = [made[k] for k in sorted(step.reads) if k in made and made[k] not in order]
+        before = [
+            step_of[k] for k in sorted(step.reads) if k in step_of and step_of[k] not in order
+        ]
         if before:
             waiting.extend(sorted(before, key=needs.__getitem__))
         else:

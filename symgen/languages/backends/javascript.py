@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from symgen.languages.c.options import Release
 from symgen.languages.describe import FunctionDescription
-from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.dialect import Dialect, function_call, functions
 from symgen.languages.external_runner import ExternalRunner, run_program
 from symgen.languages.module import Module
 from symgen.languages.text_backend import TextBackend, signature
@@ -17,27 +17,27 @@ from symgen.render import render
 from symgen.text import in_ascii
 
 DIALECT = Dialect(
-    operations=functions(lambda op: call(f"Math.{op.name}")),
+    operations=functions(lambda op: function_call(f"Math.{op.name}")),
     literal=repr,
     declare="const {name}",
 )
 
 
-LINE: Final = 80
+MAX_LINE_LENGTH: Final = 80
 """The longest line that most formatters write."""
 
 
 def files(module: Module) -> dict[str, str]:
     """The ES module, which needs nothing, its types for TypeScript, and the package of both."""
-    context = STYLE.context(module)
+    context = BACKEND.context(module)
     return {
-        f"{module.name}.mjs": render("javascript/module.mjs.jinja", **context, head=_head),
+        f"{module.name}.mjs": render("javascript/module.mjs.jinja", **context, head=_function_head),
         f"{module.name}.d.mts": render("javascript/types.d.mts.jinja", **context),
-        "package.json": json.dumps(_package(module), indent=2) + "\n",
+        "package.json": json.dumps(_npm_package(module), indent=2) + "\n",
     }
 
 
-def _package(module: Module) -> dict[str, Any]:
+def _npm_package(module: Module) -> dict[str, Any]:
     """The description of the package for npm."""
     release, script, types = module[Release], f"{module.name}.mjs", f"{module.name}.d.mts"
     package: dict[str, Any] = {
@@ -54,19 +54,19 @@ def _package(module: Module) -> dict[str, Any]:
     return package | ({"homepage": release.module_url} if release.module_url else {})
 
 
-def _head(d: FunctionDescription) -> str:
+def _function_head(d: FunctionDescription) -> str:
     """The first lines of a function."""
     outs = [f"{a.name} = new Float64Array({a.size})" for a in d.outs]
     names = [*(a.name for a in d.ins), *outs]
-    return signature(f"export function {d.name}", names, " {", LINE, indent=2)
+    return signature(f"export function {d.name}", names, " {", MAX_LINE_LENGTH, indent=2)
 
 
-def comment(text: str) -> str:
+def comment_text(text: str) -> str:
     """`text` for a comment: printable ASCII that cannot end it; the rest is escaped."""
     return in_ascii(text, "<{:x}>", "*@\\")
 
 
-def text(name: str) -> str:
+def string_literal(name: str) -> str:
     """`name` as a string literal in plain ASCII."""
     return json.dumps(name).replace("</", "<\\/")
 
@@ -74,7 +74,7 @@ def text(name: str) -> str:
 MAX_LOCALS: Final = 10_000
 """Variables of a function: each takes 8 bytes of V8's stack, which has less than a megabyte."""
 
-STYLE: Final = TextBackend(DIALECT, comment, text, max_locals=MAX_LOCALS)
+BACKEND: Final = TextBackend(DIALECT, comment_text, string_literal, max_locals=MAX_LOCALS)
 
 
 DRIVER: Final = """
@@ -102,7 +102,9 @@ for (const { name, sizes } of functions) {
 """Runs all functions in all states in one process, which takes long to start."""
 
 
-def run(target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]) -> None:
+def run_javascript(
+    target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
+) -> None:
     """Runs functions of the module of a folder. Raises RunnerError."""
     shutil.copyfile(target.folder / f"{target.module.name}.mjs", folder / "module.mjs")
     (folder / "driver.mjs").write_text(DRIVER, encoding="utf-8")
@@ -110,7 +112,7 @@ def run(target: VerificationTarget, folder: Path, functions: Sequence[FunctionDe
     run_program(["node", "driver.mjs"], folder, json.dumps(sizes).encode())
 
 
-JAVASCRIPT_RUNNER: Final = ExternalRunner("JavaScript", ("node",), run)
+JAVASCRIPT_RUNNER: Final = ExternalRunner("JavaScript", ("node",), run_javascript)
 
 checks: Final = JAVASCRIPT_RUNNER.checks
 """The checks of the JavaScript module of a folder."""

@@ -15,19 +15,19 @@ from symgen.languages.describe import (
     derivative_output,
     descriptions,
 )
-from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.dialect import Dialect, function_call, functions
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.verification import Check, VerificationTarget
-from symgen.languages.writer import Block, CodeLine, FunctionBody, Step, blocks
+from symgen.languages.writer import Block, CodeLine, FunctionBody, Step, code_blocks
 from symgen.render import render
 
-HELD: Final = 6
+VALUES_PER_RUN: Final = 6
 """Values that are computed before they are held: XLA for CPUs computes a value again wherever it is
 read, unless it comes from elsewhere. (Panda M in `vmap`, a state: 2.8 µs with nothing held, 0.5
 with every value, 0.7 by 8, 0.9 by 30.)"""
 
-WITHOUT: Final = "the functions of the package itself need none"
+WITHOUT_COMPILER: Final = "the functions of the package itself need none"
 """What still works without a C compiler."""
 
 
@@ -40,44 +40,51 @@ def files(module: Module) -> dict[str, str]:
     """The package: pure functions, those through C, how the C is compiled, and the C."""
     context = BACKEND.context(module) | {
         "package": package_name(module),
-        "moves": {d.name: _move(module, d) for d in descriptions(module)},
+        "moves": {d.name: _derivative_calls(module, d) for d in descriptions(module)},
         "tuple": python_tuple,
     }
     texts = {
         "__init__.py": render("jax/package.py.jinja", **context),
         "native.py": render("jax/native.py.jinja", **context),
     }
-    facts = {"framework": "JAX", "requirement": "jax>=0.6", "without": WITHOUT, "headers": "jax"}
-    texts |= package_files(module, package_name(module), **facts)
-    return {f"{package_name(module)}/{name}": text for name, text in (texts | _c(module)).items()}
+    package_facts = {
+        "framework": "JAX",
+        "requirement": "jax>=0.6",
+        "without": WITHOUT_COMPILER,
+        "headers": "jax",
+    }
+    texts |= package_files(module, package_name(module), **package_facts)
+    return {
+        f"{package_name(module)}/{name}": text for name, text in (texts | _c_files(module)).items()
+    }
 
 
-def _held_blocks(body: FunctionBody, dialect: Dialect) -> list[Block]:
+def _blocks_with_held_values(body: FunctionBody, dialect: Dialect) -> list[Block]:
     """The blocks of a body; values that are read further below are held."""
     last = {node: k for k, s in enumerate(body.steps) for node in s.reads}
     result: list[Block] = []
-    for start, end in pairwise(_ends(body.steps)):
-        (block,) = blocks(body.steps[start:end], body.names, dialect)
+    for start, end in pairwise(_run_ends(body.steps)):
+        (block,) = code_blocks(body.steps[start:end], body.names, dialect)
         if result and result[-1].title == block.title:
             result[-1].lines += block.lines
         else:
             result.append(block)
-        made = (n for s in body.steps[start:end] for n in s.makes)
-        held = [body.names[n] for n in made if last.get(n, 0) >= end]
-        if held:
-            target = f"({held[0]},)" if len(held) == 1 else ", ".join(held)
-            result[-1].lines.append(CodeLine((target,), f"_held({', '.join(held)})"))
+        made = (n for s in body.steps[start:end] for n in s.defines)
+        live_later = [body.names[n] for n in made if last.get(n, 0) >= end]
+        if live_later:
+            target = f"({live_later[0]},)" if len(live_later) == 1 else ", ".join(live_later)
+            result[-1].lines.append(CodeLine((target,), f"_held({', '.join(live_later)})"))
     return result
 
 
-def _ends(steps: Sequence[Step]) -> list[int]:
-    """Where runs of statements begin and end that make at most `HELD` values in a step of the
-    algorithm."""
+def _run_ends(steps: Sequence[Step]) -> list[int]:
+    """Where runs of statements begin and end that make at most `VALUES_PER_RUN` values in a step of
+    the algorithm."""
     ends, count = [0], 0
     for k, s in enumerate(steps):
-        count += len(s.makes)
+        count += len(s.defines)
         following = steps[k + 1].section if k + 1 < len(steps) else None
-        if count >= HELD or following != s.section:
+        if count >= VALUES_PER_RUN or following != s.section:
             ends.append(k + 1)
             count = 0
     return ends
@@ -86,9 +93,9 @@ def _ends(steps: Sequence[Step]) -> list[int]:
 BACKEND: Final = replace(
     PYTHON,
     dialect=replace(
-        PYTHON.dialect, operations=functions(lambda op: call(f"jnp.{op.numpy or op.name}"))
+        PYTHON.dialect, operations=functions(lambda op: function_call(f"jnp.{op.numpy or op.name}"))
     ),
-    arrange=_held_blocks,
+    make_blocks=_blocks_with_held_values,
 )
 
 
@@ -102,19 +109,19 @@ class DerivativeCalls:
     """Each output with its derivatives in the inputs, and how many axes it has."""
 
 
-def _move(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
+def _derivative_calls(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
     """None where the module has not all the derivatives of a function."""
     described = descriptions(module)
-    moved = {
+    derivatives_or_none = {
         (out.name, a.name): derivative_output(module, described, d, out.name, a.name)
         for out in d.outs
         for a in d.ins
     }
-    slopes = {key: x for key, x in moved.items() if x is not None}
-    if len(slopes) < len(moved):
+    known_derivatives = {key: x for key, x in derivatives_or_none.items() if x is not None}
+    if len(known_derivatives) < len(derivatives_or_none):
         return None
-    names = {name for _, name in slopes.values()}
-    derivatives = _without_repeats([other for other, _ in slopes.values()], names)
+    names = {name for _, name in known_derivatives.values()}
+    derivatives = _without_redundant([other for other, _ in known_derivatives.values()], names)
     calls = tuple(
         (
             other.name,
@@ -124,13 +131,13 @@ def _move(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
         for other in derivatives
     )
     parts = tuple(
-        (out.name, tuple(slopes[out.name, a.name][1] for a in d.ins), len(out.sizes))
+        (out.name, tuple(known_derivatives[out.name, a.name][1] for a in d.ins), len(out.sizes))
         for out in d.outs
     )
     return DerivativeCalls(calls, parts)
 
 
-def _without_repeats(
+def _without_redundant(
     functions: Sequence[FunctionDescription], names: AbstractSet[str]
 ) -> list[FunctionDescription]:
     """The functions, each once, without those whose outputs in `names` the others have too."""
@@ -142,7 +149,7 @@ def _without_repeats(
     return list(called.values())
 
 
-def _c(module: Module) -> dict[str, str]:
+def _c_files(module: Module) -> dict[str, str]:
     """The C in the package's folder ``c``: double precision, and what is fastest."""
     choices = module.choices.changed(
         scalar="double", zeros="always", trig="libm", batch=None, per_state=()
@@ -154,43 +161,47 @@ def _c(module: Module) -> dict[str, str]:
     return {f"c/{name}": text for name, text in texts.items()}
 
 
-SHORT: Final = 120
+MAX_JIT_OPERATIONS: Final = 120
 """Operations of a function up to which it is compiled by XLA; operation by operation is quicker for
 one that is run once."""
 
-SETUP: Final = """
+JAX_SETUP: Final = """
 import os
 os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
 jax.config.update("jax_enable_x64", True)
 """
 
-RESULTS: Final = """
+RUN_FUNCTIONS: Final = """
 def results(name, arrays):
     call = getattr(robot, name)
-    made = (jax.jit(jax.vmap(call)) if name in {short} else call)(*arrays)
+    made = (jax.jit(jax.vmap(call)) if name in {compiled} else call)(*arrays)
     return made if isinstance(made, tuple) else (made,)
 """
 
 
-def pure(module: Module) -> ExternalRunner:
+def pure_runner(module: Module) -> ExternalRunner:
     """The pure functions of a package."""
     package = package_name(module)
-    short = sorted(f.name for f in module.functions if f.counts.total <= SHORT)
-    setup = f"{SETUP}import {package} as robot\n{RESULTS.format(short=short)}"
+    small_functions = sorted(
+        f.name for f in module.functions if f.counts.total <= MAX_JIT_OPERATIONS
+    )
+    setup = (
+        f"{JAX_SETUP}import {package} as robot\n{RUN_FUNCTIONS.format(compiled=small_functions)}"
+    )
     return package_runner("JAX", setup, "jax")
 
 
-def native(module: Module) -> ExternalRunner:
+def native_runner(module: Module) -> ExternalRunner:
     """The check of the functions that call compiled C."""
     package = package_name(module)
     built = f"from {package}.build import build\nbuild()\nfrom {package} import native as robot\n"
     names = sorted(f.name for f in module.functions)
-    setup = f"{SETUP}{built}{RESULTS.format(short=names)}"
+    setup = f"{JAX_SETUP}{built}{RUN_FUNCTIONS.format(compiled=names)}"
     return package_runner("C called by JAX", setup, "jax")
 
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    yield from pure(target.module).checks(target, progress)
-    yield from native(target.module).checks(target, progress)
+    yield from pure_runner(target.module).checks(target, progress)
+    yield from native_runner(target.module).checks(target, progress)

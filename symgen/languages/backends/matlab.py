@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.languages.c.backend import functions as c_functions
-from symgen.languages.c.calls import lying, sources
+from symgen.languages.c.calls import read_sources, sources
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.work_array import WORK
-from symgen.languages.conventions import Entries, bullets, gravity, meaning
-from symgen.languages.describe import FunctionDescription, descriptions, examples
-from symgen.languages.dialect import Dialect, call, functions
-from symgen.languages.external_runner import ExternalRunner, against_run, run_program
+from symgen.languages.conventions import (
+    IndexConvention,
+    basic_conventions,
+    bullets,
+    gravity_sentence,
+)
+from symgen.languages.describe import FunctionDescription, descriptions, reference_examples
+from symgen.languages.dialect import Dialect, function_call, functions
+from symgen.languages.external_runner import ExternalRunner, compare_with_run, run_program
 from symgen.languages.module import Module
 from symgen.languages.text_backend import TextBackend
 from symgen.languages.verification import Check, VerificationTarget
@@ -23,10 +28,10 @@ from symgen.native.compiler import platform
 from symgen.render import render
 from symgen.text import in_ascii
 
-LONGEST: Final = 63
+MAX_NAME_LENGTH: Final = 63
 """Characters of a name; MATLAB cuts what is longer (namelengthmax)."""
 
-ENTRIES: Final = Entries(
+MATLAB_INDEXING: Final = IndexConvention(
     "Vectors are columns. Indices begin with 1, and entry (i, j) of a matrix is M(i, j).",
     "{array}({index})",
     1,
@@ -36,77 +41,79 @@ ENTRIES: Final = Entries(
 def files(module: Module) -> dict[str, str]:
     """The package of functions, the gateway and the S-function with what both read, and what
     compiles them."""
-    matlab = style(module)
+    matlab = matlab_backend(module)
     folder, inner = f"{module.name}_matlab", f"+{package_name(module.name)}"
     context = matlab.context(module) | {
         "package": package_name(module.name),
-        "word": word,
-        "meaning": bullets([*meaning(module, ENTRIES), gravity(module)]),
+        "word": short_name,
+        "meaning": bullets([*basic_conventions(module, MATLAB_INDEXING), gravity_sentence(module)]),
         "c": module[COptions],
-        "c_functions": [row(f) for f in c_functions(module)],
+        "c_functions": [c_function_row(f) for f in c_functions(module)],
         "sources": sources(module),
     }
     texts = {
         f"{inner}/{file}.m": render(f"matlab/{file}.m.jinja", **context)
         for file in ("Contents", "joint_names")
     }
-    tests = examples(module, descriptions(module))
+    tests = reference_examples(module, descriptions(module))
     texts[f"{inner}/selftest.m"] = render("matlab/selftest.m.jinja", **context, tests=tests)
     if module.regroup is not None:
         texts[f"{inner}/parameters.m"] = render("matlab/parameters.m.jinja", **context)
     for a in context["layouts"]:
         texts[f"{inner}/{a.name.lower()}_index.m"] = render("matlab/index.m.jinja", a=a)
     for d in context["functions"]:
-        variables = {**context, "function": renamed(d), "body": context["bodies"][d.name]}
-        texts[f"{inner}/{word(d.name)}.m"] = render("matlab/function.m.jinja", **variables)
+        variables = {**context, "function": with_short_names(d), "body": context["bodies"][d.name]}
+        texts[f"{inner}/{short_name(d.name)}.m"] = render("matlab/function.m.jinja", **variables)
     for end in ("table.h", "mex.c", "sfun.c", "build.m"):
         texts[f"{module.name}_{end}"] = render(f"matlab/{end}.jinja", **context)
     return {f"{folder}/{name}": text for name, text in texts.items()}
 
 
-def row(f: CFunction) -> dict[str, Any]:
+def c_function_row(f: CFunction) -> dict[str, Any]:
     """A C function as a row of the table that the gateway and the S-function have."""
-    ins = f.d.ins
+    ins = f.description.ins
     arrays = {a.name: f"in[{k}]" for k, a in enumerate(ins)}
     arrays |= {a.name: f"out[{k}]" for k, a in enumerate(f.outputs)} | {WORK: "work"}
     return {
-        "name": f.d.name,
+        "name": f.description.name,
         "full_name": f.full_name,
         "ins": ins,
         "outs": f.outputs,
         "inputs": len(ins),
         "results": len(f.outputs),
         "work": f.work,
-        "fails": int(bool(f.d.pivots)),
+        "fails": int(bool(f.description.pivots)),
         "call": [arrays[a.name] for a in f.arguments],
-        "unwritten": [(k, a.size) for k, a in enumerate(f.outputs) if a in f.left_out],
-        "padded": {a.name: ", ".join(map(str, (*a.sizes, 1, 1)[:3])) for a in f.d.arguments},
+        "unwritten": [(k, a.size) for k, a in enumerate(f.outputs) if a in f.caller_zeroed],
+        "padded": {
+            a.name: ", ".join(map(str, (*a.sizes, 1, 1)[:3])) for a in f.description.arguments
+        },
     }
 
 
 def package_name(module: str) -> str:
     """The name of the package, which no function of MATLAB and hardly a variable has."""
-    return word(f"{module}_robot")
+    return short_name(f"{module}_robot")
 
 
-def word(name: str) -> str:
+def short_name(name: str) -> str:
     """A name that MATLAB does not cut."""
-    if len(name) <= LONGEST:
+    if len(name) <= MAX_NAME_LENGTH:
         return name
-    return f"{name[: LONGEST - 9]}_{sha256(name.encode()).hexdigest()[:8]}"
+    return f"{name[: MAX_NAME_LENGTH - 9]}_{sha256(name.encode()).hexdigest()[:8]}"
 
 
-def renamed(d: FunctionDescription) -> FunctionDescription:
+def with_short_names(d: FunctionDescription) -> FunctionDescription:
     """A function with names of arguments that MATLAB does not cut."""
-    return replace(d, arguments=tuple(replace(a, name=word(a.name)) for a in d.arguments))
+    return replace(d, arguments=tuple(replace(a, name=short_name(a.name)) for a in d.arguments))
 
 
-def comment(text: str) -> str:
+def comment_text(text: str) -> str:
     """`text` for a comment: printable ASCII that is no directive; the rest is escaped."""
     return in_ascii(text, "(U+{:x})", "%#{}")
 
 
-def text(name: str) -> str:
+def string_literal(name: str) -> str:
     """`name` as a character vector, in plain ASCII; what is more from its bytes in UTF-8."""
     if name.isascii() and name.isprintable():
         return "'" + name.replace("'", "''") + "'"
@@ -114,34 +121,41 @@ def text(name: str) -> str:
     return f"native2unicode(uint8([{codes}]), 'UTF-8')"
 
 
-def style(module: Module) -> TextBackend:
+def matlab_backend(module: Module) -> TextBackend:
     """How the functions of a module are written: entries of matrices by row and column."""
     sizes = {a.name: a.sizes for d in descriptions(module) for a in d.ins}
     dialect = Dialect(
-        operations=functions(lambda op: call(op.name)),
+        operations=functions(lambda op: function_call(op.name)),
         literal=repr,
-        input=lambda array, k: entry(array, sizes[array], k),
+        input=lambda array, k: entry_text(array, sizes[array], k),
         declare="{name}",
-        entry=entry,
+        entry=entry_text,
     )
-    return TextBackend(dialect, comment, text, "% {}", chained=False, entries=ENTRIES)
+    return TextBackend(
+        dialect,
+        comment_text,
+        string_literal,
+        "% {}",
+        chain_assignments=False,
+        entries=MATLAB_INDEXING,
+    )
 
 
-def entry(array: str, shape: tuple[int, ...], k: int) -> str:
+def entry_text(array: str, shape: tuple[int, ...], k: int) -> str:
     """An entry of an array that is numbered row-major from 0: ``M(1, 2)``."""
     places: list[int] = []
     for size in reversed(shape):
         k, place = divmod(k, size)
         places.append(place + 1)
-    return f"{word(array)}({', '.join(map(str, reversed(places)))})"
+    return f"{short_name(array)}({', '.join(map(str, reversed(places)))})"
 
 
-OCTAVE: Final = ("octave-cli", "--norc", "--no-history", "--quiet")
-OPERATIONS: Final = 1_000_000
+OCTAVE_COMMAND: Final = ("octave-cli", "--norc", "--no-history", "--quiet")
+MAX_PROCESS_OPERATIONS: Final = 1_000_000
 """Operations of functions in all states that one process of Octave runs before the next is started;
 it needs some 10 s for them."""
 
-CFLAGS: Final = ("-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
+GATEWAY_FLAGS: Final = ("-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 
 
 def _run_in_octave(
@@ -149,21 +163,25 @@ def _run_in_octave(
 ) -> None:
     """Runs functions, several in one process of Octave, which takes long to start: `start` is the
     text before the arguments of a call, with the name of the function as ``{}``."""
-    for names in _groups(module, states):
-        calls = [(renamed(d), start.format(word(d.name))) for d in functions if d.name in names]
+    for names in _process_groups(module, states):
+        calls = [
+            (with_short_names(d), start.format(short_name(d.name)))
+            for d in functions
+            if d.name in names
+        ]
         driver = render("matlab/driver.m.jinja", calls=calls)
         (folder / "driver.m").write_text(driver, encoding="ascii")
-        run_program([*OCTAVE, "driver.m"], folder)
+        run_program([*OCTAVE_COMMAND, "driver.m"], folder)
 
 
-def _groups(module: Module, states: int) -> Iterator[list[str]]:
+def _process_groups(module: Module, states: int) -> Iterator[list[str]]:
     """The functions, by name, that run in one process."""
     group: list[str] = []
     size = 0
     for function in module.functions:
         size += states * function.counts.total
         group.append(function.name)
-        if size > OPERATIONS:
+        if size > MAX_PROCESS_OPERATIONS:
             yield group
             group, size = [], 0
     yield group
@@ -172,7 +190,7 @@ def _groups(module: Module, states: int) -> Iterator[list[str]]:
 def _run_functions(
     target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
 ) -> None:
-    _copied(target, folder, ".m")
+    _copy_files(target, folder, ".m")
     start = f"{package_name(target.module.name)}.{{}}("
     _run_in_octave(folder, target.module, functions, len(target.states), start)
 
@@ -181,18 +199,18 @@ def _run_gateway(
     target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
 ) -> None:
     name = target.module.name
-    _copied(target, folder, ".c", ".h")
-    for file, text in lying(target.folder, sources(target.module)).items():
+    _copy_files(target, folder, ".c", ".h")
+    for file, text in read_sources(target.folder, sources(target.module)).items():
         (folder / file).write_text(text, encoding="utf-8")
     units = [*sources(target.module), f"{name}_mex.c"]
-    flags = [*platform().position_independent, *CFLAGS]
+    flags = [*platform().position_independent, *GATEWAY_FLAGS]
     command = ["mkoctfile", "--mex", *units, "--output", f"{name}_mex.mex"]
     run_program(command, folder, environment={"CFLAGS": " ".join(flags)})
     start = f"{name}_mex('{{}}', "
     _run_in_octave(folder, target.module, functions, len(target.states), start)
 
 
-def _copied(target: VerificationTarget, folder: Path, *ends: str) -> None:
+def _copy_files(target: VerificationTarget, folder: Path, *ends: str) -> None:
     """The files of the language with these ends, without the folder that they are in."""
     for name in target.hashes:
         top, _, path = name.partition("/")
@@ -201,12 +219,14 @@ def _copied(target: VerificationTarget, folder: Path, *ends: str) -> None:
             (folder / path).write_bytes((target.folder / name).read_bytes())
 
 
-FUNCTIONS: Final = ExternalRunner("Octave", OCTAVE[:1], _run_functions)
-GATEWAY: Final = ExternalRunner("MEX", ("mkoctfile", *OCTAVE[:1]), _run_gateway, against_run)
+FUNCTION_RUNNER: Final = ExternalRunner("Octave", OCTAVE_COMMAND[:1], _run_functions)
+GATEWAY_RUNNER: Final = ExternalRunner(
+    "MEX", ("mkoctfile", *OCTAVE_COMMAND[:1]), _run_gateway, compare_with_run
+)
 
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the functions of a folder and, where the C is beside it, of the gateway."""
-    yield from FUNCTIONS.checks(target, progress)
+    yield from FUNCTION_RUNNER.checks(target, progress)
     if f"{target.module.name}.h" in target.hashes:
-        yield from GATEWAY.checks(target, progress)
+        yield from GATEWAY_RUNNER.checks(target, progress)

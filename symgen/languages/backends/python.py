@@ -11,35 +11,35 @@ from symgen.languages.c.options import Release
 from symgen.languages.describe import (
     FunctionDescription,
 )
-from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.dialect import Dialect, function_call, functions
 from symgen.languages.module import Module
 from symgen.languages.text_backend import TextBackend
 from symgen.languages.verification import (
     Arrays,
     Check,
     VerificationTarget,
-    against_laws,
     as_tuple,
-    described,
+    compare_with_references,
+    description_of,
     error_ratio_to_runs,
     format_error_ratio,
     inputs,
     results,
 )
-from symgen.native.isolated import limited
+from symgen.native.isolated import time_limit
 from symgen.numbers.operations import OPS, Op
 from symgen.render import render
 from symgen.text import in_ascii
 from symgen.tracing.function import Function
 
 
-def _numpy(op: Op) -> str:
+def _numpy_name(op: Op) -> str:
     """The name of a function in NumPy."""
     return op.numpy or op.name
 
 
 DIALECT = Dialect(
-    operations=functions(lambda op: call(_numpy(op))),
+    operations=functions(lambda op: function_call(_numpy_name(op))),
     literal=repr,
     input=lambda array, k: f"{array}{k + 1}",
     declare="{name}",
@@ -49,18 +49,18 @@ DIALECT = Dialect(
 def files(module: Module) -> dict[str, str]:
     """The Python module, which needs NumPy alone."""
     context = BACKEND.context(module)
-    called = _called(context["functions"])
+    called = _called_functions(context["functions"])
     context |= {
-        "of_real_part": [_numpy(op) for op in called if not op.analytic],
-        "of_numbers": {_numpy(op): op.number for op in called},
-        "own": lambda d: [_numpy(op) for op in _called([d])],
-        "table": _table,
+        "of_real_part": [_numpy_name(op) for op in called if not op.analytic],
+        "of_numbers": {_numpy_name(op): op.python_expression for op in called},
+        "own": lambda d: [_numpy_name(op) for op in _called_functions([d])],
+        "table": _function_tuple,
         "tuple": python_tuple,
     }
     return {f"{module.name}.py": render("python/module.py.jinja", **context)}
 
 
-def comment(text: str) -> str:
+def comment_text(text: str) -> str:
     """`text` for a comment or docstring: printable ASCII without quotes and backslashes; the rest
     is escaped."""
     return in_ascii(text, "<{:x}>", '"\\')
@@ -71,25 +71,27 @@ def python_tuple(parts: Sequence[str]) -> str:
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
-def _table(d: FunctionDescription, kind: str) -> str:
+def _function_tuple(d: FunctionDescription, kind: str) -> str:
     """The functions that a body calls, of ``numbers`` or of ``arrays``, as a tuple."""
     library = {"numbers": "math", "arrays": "np"}[kind]
     names = [
-        f"{library}.{op.name if kind == 'numbers' else _numpy(op)}"
+        f"{library}.{op.name if kind == 'numbers' else _numpy_name(op)}"
         if op.analytic
-        else f"_{_numpy(op)}_of_{kind}"
-        for op in _called([d])
+        else f"_{_numpy_name(op)}_of_{kind}"
+        for op in _called_functions([d])
     ]
     return python_tuple(names)
 
 
-def _called(described: Sequence[FunctionDescription]) -> list[Op]:
+def _called_functions(described: Sequence[FunctionDescription]) -> list[Op]:
     """The functions of NumPy that the module calls, sorted."""
     names = {op for d in described for op in used_ops(d.program)}
-    return sorted((op for op in OPS.values() if op.name in names and not op.symbol), key=_numpy)
+    return sorted(
+        (op for op in OPS.values() if op.name in names and not op.symbol), key=_numpy_name
+    )
 
 
-BACKEND: Final = TextBackend(DIALECT, comment, ascii, "# {}", end="")
+BACKEND: Final = TextBackend(DIALECT, comment_text, ascii, "# {}", statement_end="")
 """How Python is written: also the packages for CasADi and JAX, which have other operations."""
 
 
@@ -97,7 +99,7 @@ def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Itera
     """The Python module, on all states at once and on each, against the float run."""
     progress("Python module")
     try:
-        with limited():
+        with time_limit():
             python = runpy.run_path(str(target.folder / f"{target.module.name}.py"))
     except (Exception, SystemExit) as error:  # whatever the file says is its own fault
         yield Check("Python module loads", False, f"{type(error).__name__}: {error}")
@@ -107,14 +109,14 @@ def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Itera
     alone = f"{target.module.name}.h" not in target.hashes
     for function in target.module.functions:
         progress(function.name)
-        yield _check(target, python, function, batch)
+        yield _check_function(target, python, function, batch)
         if alone:
-            d, call = described(target, function.name), python[function.name]
-            outputs = [results(d, call, state) for state in target.compared(function)]
-            yield from against_laws(target, function, outputs)
+            d, call = description_of(target, function.name), python[function.name]
+            outputs = [results(d, call, state) for state in target.compared_states(function)]
+            yield from compare_with_references(target, function, outputs)
 
 
-def _check(
+def _check_function(
     target: VerificationTarget,
     python: Mapping[str, Any],
     function: Function,
@@ -122,8 +124,8 @@ def _check(
 ) -> Check:
     claim = f"{function.name}: Python equals the float run"
     try:
-        arrays_in = inputs(described(target, function.name), batch)
-        with limited():
+        arrays_in = inputs(description_of(target, function.name), batch)
+        with time_limit():
             at_once = as_tuple(python[function.name](*arrays_in))
             one_by_one = [
                 as_tuple(python[function.name](*state)) for state in zip(*arrays_in, strict=True)

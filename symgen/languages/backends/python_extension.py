@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.passes import counts
-from symgen.languages.backends.python import comment
+from symgen.languages.backends.python import comment_text
 from symgen.languages.c.backend import code_files, functions
 from symgen.languages.c.calls import sources
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.simd import BatchFunction, batch_functions, width
+from symgen.languages.c.simd import BatchFunction, batch_functions, batch_width
 from symgen.languages.c.syntax import string
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
 from symgen.render import render
 
-SOURCE: Final = "_native.c"
+EXTENSION_SOURCE: Final = "_native.c"
 """The file of the extension module."""
 
-APART: Final = 8000
+GIL_OPERATIONS: Final = 8000
 """Operations in a call, some microseconds of them, that are worth giving the GIL away for."""
 
-NUMPY: Final = {"double": ("NPY_DOUBLE", "float64"), "float": ("NPY_FLOAT", "float32")}
+NUMPY_TYPES: Final = {"double": ("NPY_DOUBLE", "float64"), "float": ("NPY_FLOAT", "float32")}
 """What NumPy calls each scalar in C and in Python."""
 
 
-INSTRUCTIONS: Final = {
+INSTRUCTION_SETS: Final = {
     "__SSE3__": "sse3",
     "__SSSE3__": "ssse3",
     "__SSE4_1__": "sse4.1",
@@ -56,69 +56,74 @@ class BoundFunction:
     """A C function as Python's."""
 
     single: CFunction
-    many: BatchFunction | None
+    batch: BatchFunction | None
 
     @property
     def name(self) -> str:
         """The name of the Python function."""
-        return self.d.name
+        return self.description.name
 
     @property
-    def d(self) -> FunctionDescription:
+    def description(self) -> FunctionDescription:
         """The description of the function."""
-        return self.single.d
+        return self.single.description
 
     @property
     def arrays(self) -> list[Argument]:
         """Inputs, then outputs."""
-        return [*self.d.ins, *self.d.outs]
+        return [*self.description.ins, *self.description.outs]
 
     @property
-    def apart(self) -> int:
+    def gil_threshold(self) -> int:
         """States from which on a call gives the GIL away."""
-        return max(1, APART // max(1, counts(self.d.program).total))
+        return max(1, GIL_OPERATIONS // max(1, counts(self.description.program).total))
 
     @property
-    def one(self) -> str:
+    def single_call(self) -> str:
         """The statements of a call for one state."""
         places = iter(f"a[{k}]" for k in range(len(self.arrays)))
         arguments = ["w" if a.direction == "work" else next(places) for a in self.single.arguments]
         call = f"{self.single.full_name}({', '.join(arguments)});"
-        return f"return (int){call}" if self.d.pivots else f"{call}\n    return 0;"
+        return f"return (int){call}" if self.description.pivots else f"{call}\n    return 0;"
 
     @property
     def rows(self) -> str:
         """The statements of a call for many states by vectors, none where there is no such
         function."""
-        if self.many is None:
+        if self.batch is None:
             return ""
         arguments = [f"a[{k}], step[{k}]" for k in range(len(self.arrays))]
-        call = f"{self.many.full_name}_rows({', '.join(['n', *arguments])});"
-        return f"return {call}" if self.many.d.pivots else f"{call}\n    return 0;"
+        call = f"{self.batch.full_name}_rows({', '.join(['n', *arguments])});"
+        return f"return {call}" if self.batch.description.pivots else f"{call}\n    return 0;"
 
     @property
     def doc(self) -> list[str]:
         """The lines of its docstring, its signature for Python first."""
-        inputs = ", ".join(a.name for a in self.d.ins)
-        lines = [f"{self.name}($module, {inputs}, *, out=None, threads=1)", "--", "", *note(self)]
+        inputs = ", ".join(a.name for a in self.description.ins)
+        lines = [
+            f"{self.name}($module, {inputs}, *, out=None, threads=1)",
+            "--",
+            "",
+            *docstring_lines(self),
+        ]
         return [f"{line}\n" for line in lines[:-1]] + [lines[-1]]
 
     @property
     def signature(self) -> str:
         """The parameters and the result of a function as in a stub."""
-        parameters = ", ".join(f"{a.name}: ArrayLike" for a in self.d.ins)
-        one = len(self.d.outs) == 1
-        result = "Array" if one else f"tuple[{', '.join(['Array'] * len(self.d.outs))}]"
+        parameters = ", ".join(f"{a.name}: ArrayLike" for a in self.description.ins)
+        one = len(self.description.outs) == 1
+        result = "Array" if one else f"tuple[{', '.join(['Array'] * len(self.description.outs))}]"
         given = result if one else f"Sequence[Array] | {result}"
         return f"({parameters}, *, out: {given} | None = None, threads: int = 1) -> {result}"
 
     @property
     def note(self) -> str:
         """The docstring of a function for a stub."""
-        return "\n    ".join(note(self)).replace("\n    \n", "\n\n")
+        return "\n    ".join(docstring_lines(self)).replace("\n    \n", "\n\n")
 
 
-def note(f: BoundFunction) -> list[str]:
+def docstring_lines(f: BoundFunction) -> list[str]:
     """The docstring of a function, line by line."""
     rows = [
         (
@@ -135,18 +140,20 @@ def note(f: BoundFunction) -> list[str]:
     table = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
     states = "Leading axes of the arguments are states and broadcast. `out` receives "
     lines = [
-        f"{comment('; '.join(f.d.formulas))}.",
+        f"{comment_text('; '.join(f.description.formulas))}.",
         "",
-        *(comment(line).rstrip() for line in table),
+        *(comment_text(line).rstrip() for line in table),
         "",
-        f"{states}{', '.join(a.name for a in f.d.outs)};",
+        f"{states}{', '.join(a.name for a in f.description.outs)};",
         "`threads` is the number of threads that share the states.",
     ]
     raised = f"numpy.linalg.LinAlgError if {f.single.module.cause_of_failure}"
-    return lines + (["", f"Raises {raised} or a result is not finite."] if f.d.pivots else [])
+    return lines + (
+        ["", f"Raises {raised} or a result is not finite."] if f.description.pivots else []
+    )
 
 
-def bound(module: Module) -> list[BoundFunction]:
+def bind_functions(module: Module) -> list[BoundFunction]:
     """The functions of a module for Python."""
     batches: Sequence[BatchFunction | None] = batch_functions(module) or [None] * len(
         functions(module)
@@ -168,23 +175,23 @@ def array_limits(bound_functions: Sequence[BoundFunction]) -> dict[str, int]:
 def states_files(module: Module, name: str, template: str) -> dict[str, str]:
     """The C files of a module that compute, and file `name`, written by a template, in which its
     functions take many states."""
-    functions_of_states = bound(module)
+    functions_of_states = bind_functions(module)
     context = {
         "module": module,
         "functions": functions_of_states,
-        "width": width(module) if module[COptions].batch else 1,
+        "width": batch_width(module) if module[COptions].batch else 1,
         "most": array_limits(functions_of_states),
     }
     return code_files(module) | {name: render(template, **context)}
 
 
-def extension(module: Module) -> str:
+def extension_source(module: Module) -> str:
     """The C source of the extension module."""
-    bound_functions, c = bound(module), module[COptions]
+    bound_functions, c = bind_functions(module), module[COptions]
     most = {
-        "ins": max(len(f.d.ins) for f in bound_functions),
-        "outs": max(len(f.d.outs) for f in bound_functions),
-        "entries": max(sum(a.size for a in f.d.ins) for f in bound_functions),
+        "ins": max(len(f.description.ins) for f in bound_functions),
+        "outs": max(len(f.description.outs) for f in bound_functions),
+        "entries": max(sum(a.size for a in f.description.ins) for f in bound_functions),
         "axes": max(len(a.sizes) for f in bound_functions for a in f.arrays),
     }
     return render(
@@ -193,10 +200,10 @@ def extension(module: Module) -> str:
         c=c,
         functions=bound_functions,
         most=most,
-        width=width(module) if c.batch else 1,
-        numpy_type=NUMPY[c.scalar][0],
+        width=batch_width(module) if c.batch else 1,
+        numpy_type=NUMPY_TYPES[c.scalar][0],
         string=string,
-        instructions=INSTRUCTIONS,
+        instructions=INSTRUCTION_SETS,
         joints=module.robot.model.joint_names,
         parameters=module.robot.blocks if module.regroup is not None else {},
         nq=module.dimensions["nq"],
@@ -204,14 +211,14 @@ def extension(module: Module) -> str:
     )
 
 
-def stub(module: Module, docstring: str) -> str:
+def stub_source(module: Module, docstring: str) -> str:
     """The types of the module's functions (PEP 561)."""
     return render(
         "python/stub.pyi.jinja",
         module=module,
         docstring=docstring,
-        functions=bound(module),
-        scalar=NUMPY[module[COptions].scalar][1],
+        functions=bind_functions(module),
+        scalar=NUMPY_TYPES[module[COptions].scalar][1],
     )
 
 
@@ -222,4 +229,4 @@ def compiled_files(module: Module) -> Iterator[str]:
     if batches:
         yield f"{module.name}_batch.c"
         yield from (f"{f.full_name}_batch.c" for f in batches)
-    yield SOURCE
+    yield EXTENSION_SOURCE

@@ -5,45 +5,49 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from symgen.languages.c.expressions import INLINE, LIMITS, ULP, steps
+from symgen.languages.c.expressions import INLINE_FUNCTIONS, MAX_SINE_ULP, SINE_LIMITS, sine_steps
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import SUFFIX, literal
-from symgen.languages.describe import FunctionDescription, descriptions, examples
-from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, call, functions
+from symgen.languages.describe import FunctionDescription, descriptions, reference_examples
+from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, function_call, functions
 from symgen.languages.external_runner import ExternalRunner, run_driver, run_program
 from symgen.languages.module import Module
-from symgen.languages.sine_loops import LONGEST, forms
+from symgen.languages.sine_loops import MAX_LOOP_ANGLES, sine_use
 from symgen.languages.text_backend import TextBackend, called_functions, signature
 from symgen.languages.verification import VerificationTarget
 from symgen.render import render
 from symgen.text import in_ascii
 
-OWN: Final = ("sign",)
+DEFINED_FUNCTIONS: Final = ("sign",)
 """Functions of the tape that the standard library lacks."""
 
-TYPES: Final = {"double": "f64", "float": "f32"}
+RUST_TYPES: Final = {"double": "f64", "float": "f32"}
 """The names of the scalar types."""
 
 
 def dialect(inline: bool) -> Dialect:
     """How Rust is written, with sines of the crate or of a library."""
     return Dialect(
-        operations=functions(lambda op: call(op.name)),
+        operations=functions(lambda op: function_call(op.name)),
         literal=lambda x: f"T::of({literal(x, 'double')})",
         declare="let {name}",
-        pair="let ({sine}, {cosine}) = sines::sin_cos({angle});" if inline else "",
-        loop=_loop if inline else None,
+        sincos_call="let ({sine}, {cosine}) = sines::sin_cos({angle});" if inline else "",
+        sincos_loop=_sincos_loop if inline else None,
     )
 
 
-def _loop(angles: Sequence[str], number: str) -> list[str]:
+def _sincos_loop(angles: Sequence[str], number: str) -> list[str]:
     """The sines and cosines of several angles, as arrays."""
     start = f"let ({SINE_ARRAY}{number}, {COSINE_ARRAY}{number}) = sines::sin_cos_all(["
     line = f"{start}{', '.join(angles)}]);"
-    return [line] if len(line) <= LINE - 4 else [start, *(f"    {a}," for a in angles), "]);"]
+    return (
+        [line]
+        if len(line) <= MAX_LINE_LENGTH - 4
+        else [start, *(f"    {a}," for a in angles), "]);"]
+    )
 
 
-LINE: Final = 100
+MAX_LINE_LENGTH: Final = 100
 """The longest line that rustfmt writes."""
 
 
@@ -51,21 +55,23 @@ def files(module: Module) -> dict[str, str]:
     """Cargo.toml, the library and its test."""
     described = descriptions(module)
     inline = module[COptions].trig == "inline"
-    style = TextBackend(dialect(inline), comment, text, chained=False)
+    style = TextBackend(dialect(inline), comment_text, string_literal, chain_assignments=False)
     context = style.context(module) | {
-        **_functions(described, inline),
-        "types": TYPES,
-        "limits": LIMITS,
-        "ulp": ULP,
-        "longest": LONGEST,
+        **_function_context(described, inline),
+        "types": RUST_TYPES,
+        "limits": SINE_LIMITS,
+        "ulp": MAX_SINE_ULP,
+        "longest": MAX_LOOP_ANGLES,
         "steps": {
-            "double": steps("double"),
-            "float": steps("float", lambda x: literal(x, "float").removesuffix(SUFFIX["float"])),
+            "double": sine_steps("double"),
+            "float": sine_steps(
+                "float", lambda x: literal(x, "float").removesuffix(SUFFIX["float"])
+            ),
         },
         "literal": lambda x: literal(x, "double"),
-        "markdown": markdown,
-        "head": _head,
-        "tests": examples(module, described),
+        "markdown": markdown_text,
+        "head": _function_head,
+        "tests": reference_examples(module, described),
         "fails": any(d.pivots for d in described),
     }
     folder = f"{module.name}_rust"
@@ -77,38 +83,38 @@ def files(module: Module) -> dict[str, str]:
     }
 
 
-def _functions(described: Sequence[FunctionDescription], inline: bool) -> dict[str, Any]:
+def _function_context(described: Sequence[FunctionDescription], inline: bool) -> dict[str, Any]:
     """The functions of numbers that the crate calls: `called` has all, `library` those of the
     standard library or of libm, `wrapped` those with a function of the crate that calls the method
     of the number, and `sines` the forms of the crate's own sines, if there are any."""
     programs = [d.program for d in described]
-    names, used = called_functions(programs), forms(programs)
+    names, used = called_functions(programs), sine_use(programs)
     sines = used if inline and used.some else None
-    own = {*OWN, *(INLINE if sines else ())}
+    own = {*DEFINED_FUNCTIONS, *(INLINE_FUNCTIONS if sines else ())}
     library = [name for name in names if name not in own]
-    alone = [name for name in INLINE if sines and name in sines.alone]
+    alone = [name for name in INLINE_FUNCTIONS if sines and name in sines.alone]
     return {"called": names, "library": library, "wrapped": library + alone, "sines": sines}
 
 
-def _head(d: FunctionDescription) -> str:
+def _function_head(d: FunctionDescription) -> str:
     """The first lines of a function."""
     ins = [f"{a.name}: &[T; {a.size}]" for a in d.ins]
     outs = [f"{a.name}: &mut [T; {a.size}]" for a in d.outs]
     result = " -> Result<(), Singular>" if d.pivots else ""
-    return signature(f"pub fn {d.name}<T: Real>", [*ins, *outs], f"{result} {{", LINE)
+    return signature(f"pub fn {d.name}<T: Real>", [*ins, *outs], f"{result} {{", MAX_LINE_LENGTH)
 
 
-def comment(text: str) -> str:
+def comment_text(text: str) -> str:
     """`text` for a comment: printable ASCII; the rest is escaped."""
     return in_ascii(text, "(U+{:x})")
 
 
-def markdown(text: str) -> str:
+def markdown_text(text: str) -> str:
     """`text` for a comment that rustdoc reads, as it stands."""
-    return "".join(f"\\{c}" if c in "<>[]`*\\" else c for c in comment(text))
+    return "".join(f"\\{c}" if c in "<>[]`*\\" else c for c in comment_text(text))
 
 
-def text(name: str) -> str:
+def string_literal(name: str) -> str:
     """`name` as a string literal in plain ASCII."""
     return '"' + in_ascii(name, "\\u{{{:x}}}", '"\\') + '"'
 
@@ -116,7 +122,9 @@ def text(name: str) -> str:
 RUSTC: Final = ("rustc", "--edition", "2021", "-O", "-D", "warnings")
 
 
-def run(target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]) -> None:
+def run_rust(
+    target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
+) -> None:
     """Compiles the crate of a folder with a driver, and runs functions. Raises RunnerError."""
     name = target.module.name
     shutil.copyfile(target.folder / f"{name}_rust" / "src" / "lib.rs", folder / "lib.rs")
@@ -130,7 +138,7 @@ def run(target: VerificationTarget, folder: Path, functions: Sequence[FunctionDe
     run_driver(folder, functions)
 
 
-RUST_RUNNER: Final = ExternalRunner("Rust", ("rustc",), run)
+RUST_RUNNER: Final = ExternalRunner("Rust", ("rustc",), run_rust)
 
 checks: Final = RUST_RUNNER.checks
 """The checks of the Rust crate of a folder."""

@@ -1,6 +1,6 @@
 """PyTorch: a package of operators that call compiled C, with their gradients of two orders."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -9,16 +9,16 @@ from symgen.languages.backends.cuda import kernel_files
 from symgen.languages.backends.python import BACKEND, package_files, python_tuple
 from symgen.languages.backends.python_extension import states_files
 from symgen.languages.c.options import ROBOT_INPUTS, with_performance_defaults
-from symgen.languages.describe import VECTOR_JACOBIAN, Argument, FunctionDescription, descriptions
+from symgen.languages.describe import VECTOR_JACOBIAN, FunctionDescription, descriptions
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.render import render
 
-ORDERS: Final = 2
+DERIVATIVE_ORDERS: Final = 2
 """Gradients, and gradients of gradients."""
 
-WITHOUT: Final = "the package needs one"
+WITHOUT_COMPILER: Final = "the package needs one"
 """What works without a C compiler."""
 
 
@@ -27,7 +27,7 @@ def package_name(module: Module) -> str:
     return f"{module.name}_torch"
 
 
-def files(module: Module, orders: int = ORDERS) -> dict[str, str]:
+def files(module: Module, orders: int = DERIVATIVE_ORDERS) -> dict[str, str]:
     """The package: operators with derivatives up to an order, how the C is compiled, how it is
     installed, and the C."""
     package, embedded = package_name(module), _embedded(module, orders)
@@ -35,15 +35,16 @@ def files(module: Module, orders: int = ORDERS) -> dict[str, str]:
         "package": package,
         "functions_with_derivatives": _with_derivatives(module, embedded),
         "count": lambda d: counts(d.program).total,
-        "shapes": _shapes,
+        "shapes": lambda arguments: python_tuple([str(a.sizes) for a in arguments]),
     }
     texts = {
         "__init__.py": render("torch/package.py.jinja", **context),
         "cuda.py": render("torch/cuda.py.jinja", **context),
     }
-    facts = {"framework": "PyTorch", "requirement": "torch>=2.6", "without": WITHOUT}
+    facts = {"framework": "PyTorch", "requirement": "torch>=2.6", "without": WITHOUT_COMPILER}
     texts |= package_files(module, package, **facts, data=("c", "kernels"))
-    texts |= _c(embedded) | _kernels(embedded)
+    sources = states_files(embedded, f"{embedded.name}_states.c", "torch/states.c.jinja")
+    texts |= {f"c/{name}": text for name, text in sources.items()} | _kernel_files(embedded)
     return {f"{package}/{name}": text for name, text in texts.items()}
 
 
@@ -66,18 +67,7 @@ def _with_derivatives(
     ]
 
 
-def _shapes(arguments: Sequence[Argument]) -> str:
-    """The shapes of arrays in one state, as Python."""
-    return python_tuple([str(a.sizes) for a in arguments])
-
-
-def _c(embedded: Module) -> dict[str, str]:
-    """The C in the package's folder ``c``."""
-    texts = states_files(embedded, f"{embedded.name}_states.c", "torch/states.c.jinja")
-    return {f"c/{name}": text for name, text in texts.items()}
-
-
-def _kernels(embedded: Module) -> dict[str, str]:
+def _kernel_files(embedded: Module) -> dict[str, str]:
     """The package's folder ``kernels``, in which each state has its own value of all inputs."""
     choices = embedded.choices.changed(batch=None, per_state=ROBOT_INPUTS)
     module = replace(embedded, choices=choices)
@@ -86,7 +76,7 @@ def _kernels(embedded: Module) -> dict[str, str]:
     return {f"kernels/{name}": text for name, text in texts.items()}
 
 
-RESULTS: Final = """
+RUN_FUNCTIONS: Final = """
 import torch
 import {package} as robot
 
@@ -96,11 +86,11 @@ def results(name, arrays):
 """
 
 
-def operators(module: Module) -> ExternalRunner:
+def operator_runner(module: Module) -> ExternalRunner:
     """The functions of a package."""
-    return package_runner("Torch", RESULTS.format(package=package_name(module)), "torch")
+    return package_runner("Torch", RUN_FUNCTIONS.format(package=package_name(module)), "torch")
 
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    yield from operators(target.module).checks(target, progress)
+    yield from operator_runner(target.module).checks(target, progress)

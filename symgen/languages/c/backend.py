@@ -15,7 +15,7 @@ from symgen.languages.c.loops import body_files, function_in_c
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_files
-from symgen.languages.c.template_variables import shared_variables, variables
+from symgen.languages.c.template_variables import function_variables, module_variables
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
 from symgen.render import render
@@ -31,14 +31,14 @@ def _printed(module: Module) -> tuple[tuple[CFunction, str], ...]:
     """The functions of a module with the sizes of their bodies, and their sources. Bodies are made
     in several processes, which return only sizes and texts."""
     shared, bare = (
-        shared_variables(module),
+        function_variables(module),
         [function_in_c(module, d) for d in descriptions(module)],
     )
     rows = parallel_map(
         lambda f: (f.sizes, render("c/function.c.jinja", **shared, function=f)), bare
     )
     pairs = zip(bare, rows, strict=True)
-    return tuple((replace(f, known_sizes=sizes), text) for f, (sizes, text) in pairs)
+    return tuple((replace(f, precomputed_sizes=sizes), text) for f, (sizes, text) in pairs)
 
 
 def files(module: Module) -> dict[str, str]:
@@ -49,7 +49,7 @@ def files(module: Module) -> dict[str, str]:
     module[COptions].check_per_state()
     if module[COptions].scalar in FIXED:
         return fixed_files(module)
-    name, shared = module.name, variables(module, functions(module))
+    name, shared = module.name, module_variables(module, functions(module))
     code = _functions(module, shared)
     code |= controller_files(module, shared) | batch_files(module, shared)
     selftest = render("c/selftest.c.jinja", **shared, **selftest_context(module, functions(module)))
@@ -66,7 +66,7 @@ def code_files(module: Module) -> dict[str, str]:
     Raises OptionError where the scalar type cannot hold the robot's numbers."""
     if module[COptions].scalar in FIXED:
         return fixed_files(module)
-    shared = variables(module, functions(module))
+    shared = module_variables(module, functions(module))
     return _functions(module, shared) | batch_files(module, shared)
 
 
@@ -78,7 +78,7 @@ def _functions(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         f"{name}.c": render("c/module.c.jinja", **shared),
     }
     inline = module[COptions].trig == "inline"
-    if inline and (module[COptions].batch or any(f.uses_trig for f in shared["functions"])):
+    if inline and (module[COptions].batch or any(f.has_sines for f in shared["functions"])):
         texts[f"{name}_trig.h"] = trig_header(module)
     texts |= body_files(module, shared)
     return texts | {f"{function.full_name}.c": text for function, text in _printed(module)}

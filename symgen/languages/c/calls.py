@@ -20,7 +20,7 @@ from symgen.numbers.trig import TYPES
 from symgen.numbers.types import AnyArray
 from symgen.render import render
 
-LOOPS = "batch.c"
+BATCH_FILE = "batch.c"
 """The file with a loop over states for each function."""
 
 
@@ -39,12 +39,14 @@ def loop_declaration(name: str, arguments: int) -> str:
     return f"size_t {name}(size_t, {pointers(arguments)});"
 
 
-def loops(module: Module) -> str:
-    """The text of `LOOPS`."""
+def batch_source(module: Module) -> str:
+    """The text of `BATCH_FILE`."""
     return render("c/batch.c.jinja", module=module, functions=functions(module))
 
 
-def _function(module: Module, library: Library, d: FunctionDescription) -> Callable[..., Any]:
+def _python_function(
+    module: Module, library: Library, d: FunctionDescription
+) -> Callable[..., Any]:
     """A function of a library as one of Python."""
     ins = [(a.name, a.size) for a in d.arguments if a.direction == "in"]
     outs = [a for a in d.arguments if a.direction == "out"]
@@ -74,16 +76,16 @@ def build(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> Compile
     declarations = [
         loop_declaration(loop_name(module, d.name), len(d.arguments)) for d in descriptions(module)
     ]
-    files = {**lying(folder, sources(module)), LOOPS: loops(module)}
+    files = {**read_sources(folder, sources(module)), BATCH_FILE: batch_source(module)}
     library = Library.build("\n".join(declarations), files, flags)
-    functions = {d.name: _function(module, library, d) for d in descriptions(module)}
+    functions = {d.name: _python_function(module, library, d) for d in descriptions(module)}
     names = tuple(module.robot.model.joint_names)
     constants = {"JOINT_NAMES": names, "NQ": module.dimensions["nq"], "NV": module.dof}
     constants |= {"PARAMETERS": module.robot.blocks} if module.regroup is not None else {}
     return Compiled(module.name, functions, constants)
 
 
-def lying(folder: Path, names: Sequence[str]) -> dict[str, str]:
+def read_sources(folder: Path, names: Sequence[str]) -> dict[str, str]:
     """The texts of some C files in a folder, with all headers beside them."""
     paths = [*(folder / name for name in names), *sorted(folder.glob("*.h"))]
     return {path.name: path.read_text(encoding="utf-8") for path in paths}
@@ -95,14 +97,14 @@ class CompiledBatch:
     def __init__(self, module: Module, library: Library) -> None:
         self._library, self._module = library, module
         self._dtype: Any = TYPES[module[COptions].scalar]
-        self.functions = {f.d.name: f for f in batch_functions(module)}
+        self.functions = {f.description.name: f for f in batch_functions(module)}
         self.width: int = self._run("batch_width")
 
     def rows(self, name: str, inputs: Sequence[AnyArray]) -> list[AnyArray]:
         """The outputs of NAME_rows, a row each state, from inputs with a row each state."""
         f, n = self.functions[name], len(inputs[0])
         arrays = [np.ascontiguousarray(x, self._dtype) for x in inputs]
-        outputs = [np.full((n, a.size), np.nan, self._dtype) for a in _outputs(f)]
+        outputs = [np.full((n, a.size), np.nan, self._dtype) for a in _output_arguments(f)]
         words = [word for x in (*arrays, *outputs) for word in (x, x.shape[1])]
         self._run(f"{name}_rows", n, *words)
         return outputs
@@ -111,12 +113,12 @@ class CompiledBatch:
         """The outputs of NAME_batch, a row each state, where inputs that are one for all states are
         those of the first state."""
         f, n = self.functions[name], len(inputs[0])
-        ins = [a for a in f.d.arguments if a.direction == "in"]
+        ins = [a for a in f.description.arguments if a.direction == "in"]
         arrays = [
             np.ascontiguousarray(x[0], self._dtype) if a in f.shared else self._packed(x)
             for a, x in zip(ins, inputs, strict=True)
         ]
-        outputs = [self._packed(np.full((n, a.size), np.nan)) for a in _outputs(f)]
+        outputs = [self._packed(np.full((n, a.size), np.nan)) for a in _output_arguments(f)]
         self._run(f"{name}_batch", n, *arrays, *outputs)
         return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:n] for x in outputs]
 
@@ -132,8 +134,8 @@ class CompiledBatch:
         return self._library.call(f"{self._module.name}_{name}", *arguments)
 
 
-def _outputs(f: BatchFunction) -> list[Any]:
-    return [a for a in f.d.arguments if a.direction == "out"]
+def _output_arguments(f: BatchFunction) -> list[Any]:
+    return [a for a in f.description.arguments if a.direction == "out"]
 
 
 def build_batch(
@@ -154,5 +156,7 @@ def build_batch(
         "",
     ]
     files = [*sources(module), f"{name}_batch.c", *(f"{f.full_name}_batch.c" for f in batches)]
-    library = Library.build("; ".join(declarations), lying(folder, files) | {**more}, [*flags])
+    library = Library.build(
+        "; ".join(declarations), read_sources(folder, files) | {**more}, [*flags]
+    )
     return CompiledBatch(module, library)

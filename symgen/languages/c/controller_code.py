@@ -38,14 +38,14 @@ from symgen.render import render
 from symgen.tracing.function import Function
 from symgen.tracing.robot import ParametricModel
 
-TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}
+MIN_TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}
 """The least difference from the record that is allowed, as a part of an output's largest entry over
 the loop."""
-LEAST: Final = 1e-3
+MIN_OUTPUT_SCALE: Final = 1e-3
 """An output that stays below this counts as so large."""
-SLACK: Final = 4.0
+ROUNDING_MARGIN: Final = 4.0
 """How many times the difference is allowed that the loop has in the module's own precision."""
-MOST_ROUNDING: Final = 0.05
+MAX_ROUNDING_RATIO: Final = 0.05
 """The largest such difference, by the largest entry, with which a record says something."""
 
 
@@ -57,19 +57,19 @@ class CController:
     function: CFunction
     row: ControllerType
 
-    def _of(self, names: Any) -> list[Argument]:
+    def _arguments_named(self, names: Any) -> list[Argument]:
         by_name = {a.name: a for a in self.function.arguments}
         return [by_name[name] for name in names if name in by_name]
 
     @property
     def state(self) -> list[Argument]:
         """The arrays that the caller keeps from one step to the next."""
-        return self._of(self.row.state)
+        return self._arguments_named(self.row.state)
 
     @property
     def gains(self) -> list[Argument]:
         """The arrays of constants that are set once."""
-        return self._of(self.row.gains)
+        return self._arguments_named(self.row.gains)
 
     @property
     def inputs(self) -> list[Argument]:
@@ -78,7 +78,7 @@ class CController:
         return [a for a in self.function.arguments if a.direction == "in" and a.name not in stored]
 
     @property
-    def timed(self) -> bool:
+    def has_sample_time(self) -> bool:
         """Whether a step takes the sample time."""
         return any(a.name == "h" for a in self.function.arguments)
 
@@ -102,19 +102,21 @@ class CController:
         """The conditions in C that quaternions must meet."""
         coupling = coupling_of(self.module.robot.model)
         return [
-            f"is_unit(&{a.name}[{four.start}])"
+            f"is_unit(&{a.name}[{quaternion.start}])"
             for a in self.inputs
-            for four in quaternions_in(a.name, coupling)
+            for quaternion in quaternions_in(a.name, coupling)
         ]
 
     @property
     def valid(self) -> list[str]:
         """The values that are valid, in words."""
-        words = dict[str, list[str]]()
+        names_by_text = dict[str, list[str]]()
         for a in self.function.arguments:
             if a.direction == "in" and a.name in VALID_RANGES:
-                words.setdefault(VALID_RANGES[a.name].description, []).append(a.name)
-        lines = [f"Valid range of {', '.join(names)}: {text}." for text, names in words.items()]
+                names_by_text.setdefault(VALID_RANGES[a.name].description, []).append(a.name)
+        lines = [
+            f"Valid range of {', '.join(names)}: {text}." for text, names in names_by_text.items()
+        ]
         if self.unit_checks:
             lines.append("Valid quaternions: the length differs from 1 by at most 0.5 %.")
         return lines
@@ -132,22 +134,25 @@ class CController:
     @property
     def results(self) -> list[Argument]:
         """The results of a step for the caller: all but the state that nobody else reads."""
-        inner = {out for name, out in self.row.state.items() if out.endswith("_next")}
-        return [a for a in self.outputs if a.name not in inner]
+        private = {out for name, out in self.row.state.items() if out.endswith("_next")}
+        return [a for a in self.outputs if a.name not in private]
 
     @property
     def record(self) -> ClosedLoopRecord | None:
         """The closed loop, None where the robot's numbers come at run time, or where it says
         nothing: it runs away, or rounding takes it anywhere (robots that nothing can hold)."""
         recorded, departures = self._recorded or (None, {})
-        most = MOST_ROUNDING
-        told = all(departures[k] <= most * max(top, LEAST) for k, top in self._tops.items())
-        return recorded if told else None
+        max_rounding = MAX_ROUNDING_RATIO
+        is_informative = all(
+            departures[k] <= max_rounding * max(top, MIN_OUTPUT_SCALE)
+            for k, top in self._largest_values.items()
+        )
+        return recorded if is_informative else None
 
     @cached_property
     def _recorded(self) -> tuple[ClosedLoopRecord, dict[str, float]] | None:
         """The loop in many digits, and by output how far the module's precision departs from it."""
-        traced = next(f for f in self.module.functions if f.name == self.function.d.name)
+        traced = next(f for f in self.module.functions if f.name == self.function.description.name)
         if not recordable(self.row, traced):
             return None
         robot = self.module.robot
@@ -155,9 +160,11 @@ class CController:
             robot.model, allow_unphysical=robot.allow_unphysical, estimated=robot.estimated
         )
         plants = dict.fromkeys((with_known_forces(robot), bare))
-        return next(filter(None, (self._recorded_on(plant, traced) for plant in plants)), None)
+        return next(
+            filter(None, (self._record_with_plant(plant, traced) for plant in plants)), None
+        )
 
-    def _recorded_on(
+    def _record_with_plant(
         self, plant: ParametricModel, traced: Function
     ) -> tuple[ClosedLoopRecord, dict[str, float]] | None:
         """The loop with a simulated robot; None where it runs away, as it does where friction is
@@ -175,7 +182,7 @@ class CController:
             return recorded, rounding_departures(loop, recorded, number)
 
     @cached_property
-    def _tops(self) -> dict[str, float]:
+    def _largest_values(self) -> dict[str, float]:
         """The largest number of each output."""
         wanted = self._recorded[0].wanted if self._recorded else {}
         return {name: max(abs(x) for row in wanted[name] for x in row) for name in wanted}
@@ -183,8 +190,10 @@ class CController:
     def allowed(self, name: str) -> float:
         """The largest difference of an output from its record."""
         assert self._recorded is not None
-        least = TOLERANCE[self.module[COptions].scalar] * max(self._tops[name], LEAST)
-        return max(least, SLACK * self._recorded[1][name])
+        min_error = MIN_TOLERANCE[self.module[COptions].scalar] * max(
+            self._largest_values[name], MIN_OUTPUT_SCALE
+        )
+        return max(min_error, ROUNDING_MARGIN * self._recorded[1][name])
 
 
 def controllers(module: Module, functions: Sequence[CFunction]) -> list[CController]:
@@ -194,7 +203,10 @@ def controllers(module: Module, functions: Sequence[CFunction]) -> list[CControl
         for f in module.functions
         if len(f.quantities) == 1
     }
-    rows = [(function, CONTROLLERS.get(names.get(function.d.name, ""))) for function in functions]
+    rows = [
+        (function, CONTROLLERS.get(names.get(function.description.name, "")))
+        for function in functions
+    ]
     return [CController(module, function, row) for function, row in rows if row is not None]
 
 
@@ -218,7 +230,7 @@ def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str
             "time": SAMPLE_TIME,
             "call": _call(controller),
             "sizes_of": {a.name: a.size for a in controller.outputs},
-            "unwritten": {a.name for a in controller.function.left_out},
+            "unwritten": {a.name for a in controller.function.caller_zeroed},
             "side": lambda size: len(diagonal_indices(size)),
             "literal": lambda x: literal(x, scalar),
         }

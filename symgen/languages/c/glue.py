@@ -25,14 +25,14 @@ from symgen.languages.module import Module
 from symgen.render import render
 from symgen.text import in_ascii
 
-MEASURED: Final = {
+MEASURED_INTERFACES: Final = {
     "q": "HW_IF_POSITION",
     "qd": "HW_IF_VELOCITY",
     "qdd": "HW_IF_ACCELERATION",
     "tau": "HW_IF_EFFORT",
 }
 """The state interface of each joint that an input of a step is read from."""
-REFERENCES: Final = {
+REFERENCE_FIELDS: Final = {
     "q_ref": "positions",
     "qd_ref": "velocities",
     "qdd_ref": "accelerations",
@@ -40,15 +40,15 @@ REFERENCES: Final = {
     "quat_ref": "pose",
 }
 """The inputs that a reference gives: the field of its message, or the message of a pose."""
-RATES: Final = ("qd_ref", "qdd_ref")
+RATE_REFERENCES: Final = ("qd_ref", "qdd_ref")
 """References that are zero while the position is held."""
-REGROUPED: Final = "par"
+REGROUPED_INPUT: Final = "par"
 """The input that a function of the module computes from the parameter `pi`."""
-MODEL: Final = ("pi", "g", "wrench", "thrust", "friction", "springs")
+MODEL_INPUTS: Final = ("pi", "g", "wrench", "thrust", "friction", "springs")
 """Inputs of the model at run time, which are parameters of the node."""
-POSE: Final = ("x", "y", "z", "w")
+POSE_COMPONENTS: Final = ("x", "y", "z", "w")
 
-START: Final[Mapping[str, Mapping[str, float]]] = {
+INITIAL_GAINS: Final[Mapping[str, Mapping[str, float]]] = {
     "computed_torque": {"k_p": 100.0, "k_d": 20.0},
     "momentum_observer": {"gain": 25.0},
     "recursive_least_squares": {"forget": 0.999},
@@ -97,7 +97,9 @@ def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
             "others; use a fixed base, or --glue cmake"
         )
     functions = context["functions"]
-    plugins = [plugin(module, controller, functions) for controller in context["controllers"]]
+    plugins = [
+        plugin_context(module, controller, functions) for controller in context["controllers"]
+    ]
     model = module.robot.model
     efforts = [model.limits[name].effort for name in model.joint_names]
     read = {kind for one in plugins for _, kind in one["measured"]}
@@ -107,9 +109,11 @@ def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
         "plugins": plugins,
         "joints": json.dumps([*model.joint_names]),
         "efforts": [x if x is not None and 0 < x < math.inf else 0.0 for x in efforts],
-        "interfaces": [x.removeprefix("HW_IF_").lower() for x in MEASURED.values() if x in read],
+        "interfaces": [
+            x.removeprefix("HW_IF_").lower() for x in MEASURED_INTERFACES.values() if x in read
+        ],
         "messages": [m for m in MESSAGES if any(m in one["messages"] for one in plugins)],
-        "quoted": lambda text: escape(plain(text), quote=False).replace('"', "&quot;"),
+        "quoted": lambda text: escape(to_ascii(text), quote=False).replace('"', "&quot;"),
     }
 
 
@@ -117,79 +121,81 @@ MESSAGES: Final = ("geometry_msgs", "trajectory_msgs")
 """Packages of the messages that references come by."""
 
 
-def plain(text: str) -> str:
+def to_ascii(text: str) -> str:
     """`text` in printable ASCII; the rest, which XML may not have at all, is escaped."""
     return in_ascii(text, "(U+{:x})")
 
 
-def plugin(
+def plugin_context(
     module: Module, controller: CController, functions: Sequence[CFunction]
 ) -> dict[str, Any]:
     """A controller as its templates see it. Raises OptionError for one that cannot be a plugin."""
-    name, inputs = controller.function.d.name, controller.inputs
-    references = _references(inputs)
-    posed = any(r.field == "pose" for r in references)
+    name, inputs = controller.function.description.name, controller.inputs
+    references = _reference_arrays(inputs)
+    has_pose = any(r.field == "pose" for r in references)
     joint_references = [r for r in references if r.field != "pose"]
-    driving = controller.row.forces  # the name of a link may follow
-    names = [a.name for a in controller.results if driving]
-    forces = [x for x in names if x == driving or x.startswith(f"{driving}_")]
+    force_output = controller.row.forces  # the name of a link may follow
+    names = [a.name for a in controller.results if force_output]
+    forces = [x for x in names if x == force_output or x.startswith(f"{force_output}_")]
     return {
         "name": name,
         "type": "".join(word.capitalize() for word in name.split("_")),
         "c": controller.function.full_name,
         "row": controller.row,
-        "formula": controller.function.d.formulas[0],
+        "formula": controller.function.description.formulas[0],
         "gains": controller.gains,
-        "start": START.get(controller.row.name, {}),
+        "start": INITIAL_GAINS.get(controller.row.name, {}),
         "low": {n: r.low for n, r in VALID_RANGES.items() if math.isfinite(r.low)},
-        "measured": [(a.name, MEASURED[a.name]) for a in inputs if a.name in MEASURED],
+        "measured": [
+            (a.name, MEASURED_INTERFACES[a.name]) for a in inputs if a.name in MEASURED_INTERFACES
+        ],
         "references": references,
         "follows": joint_references,
         "rates": [r for r in references if r.is_rate],
         "length": sum(r.size for r in references),
-        "pose": _pose(controller, functions) if posed else None,
-        "model": _model(module, inputs),
-        "regroup": any(a.name == REGROUPED for a in inputs),
+        "pose": _pose_function(controller, functions) if has_pose else None,
+        "model": _model_inputs(module, inputs),
+        "regroup": any(a.name == REGROUPED_INPUT for a in inputs),
         "sizes": {a.name: a.size for a in controller.function.arguments},
-        "call": [_value(a, references) for a in inputs],
-        "timed": controller.timed,
+        "call": [_input_expression(a, references) for a in inputs],
+        "has_sample_time": controller.has_sample_time,
         "results": controller.results,
         "forces": forces[0] if forces else "",
         "exported": [a for a in controller.results if a.name not in forces],
         "messages": [
-            *(["geometry_msgs"] if posed else []),
+            *(["geometry_msgs"] if has_pose else []),
             *(["trajectory_msgs"] if joint_references else []),
         ],
     }
 
 
-def _references(inputs: Sequence[Argument]) -> list[ReferenceArray]:
+def _reference_arrays(inputs: Sequence[Argument]) -> list[ReferenceArray]:
     found, offset = list[ReferenceArray](), 0
     kinds = {"q_ref": "HW_IF_POSITION", "qd_ref": "HW_IF_VELOCITY", "qdd_ref": "HW_IF_ACCELERATION"}
     of_pose = {"p_ref": "position", "quat_ref": "orientation"}
     for a in inputs:
-        if a.name in REFERENCES:
+        if a.name in REFERENCE_FIELDS:
             start = of_pose.get(a.name)
-            entries = tuple(f"pose/{start}.{x}" for x in POSE[: a.size]) if start else ()
-            kind, rate = kinds.get(a.name, ""), a.name in RATES
-            field = REFERENCES[a.name]
+            entries = tuple(f"pose/{start}.{x}" for x in POSE_COMPONENTS[: a.size]) if start else ()
+            kind, rate = kinds.get(a.name, ""), a.name in RATE_REFERENCES
+            field = REFERENCE_FIELDS[a.name]
             found.append(ReferenceArray(a.name, a.size, offset, field, rate, kind, entries))
             offset += a.size
     return found
 
 
-def _value(a: Argument, references: Sequence[ReferenceArray]) -> str:
+def _input_expression(a: Argument, references: Sequence[ReferenceArray]) -> str:
     """The member of the plugin that an input of a step is read from. Raises OptionError."""
-    if a.name in MEASURED:
+    if a.name in MEASURED_INTERFACES:
         return f"{a.name}_.data()"
     if any(r.name == a.name for r in references):
         return f"reference_.{a.name}.data()"
-    if a.name == REGROUPED or a.name in MODEL:
+    if a.name == REGROUPED_INPUT or a.name in MODEL_INPUTS:
         return f"model_.{a.name}.data()"
     raise OptionError(f"--glue ros2: ros2_control has no interface for the input {a.name}")
 
 
-def _model(module: Module, inputs: Sequence[Argument]) -> list[ModelInput]:
+def _model_inputs(module: Module, inputs: Sequence[Argument]) -> list[ModelInput]:
     """The inputs of the model. Coefficients of friction and springs, and external wrenches, begin
     with zeros."""
     robot = module.robot
@@ -199,28 +205,24 @@ def _model(module: Module, inputs: Sequence[Argument]) -> list[ModelInput]:
     }
     found = []
     for a in inputs:
-        name = "pi" if a.name == REGROUPED else a.name
-        if name in MODEL:
-            meaning, unit = (
-                (
-                    f"inertial parameters of {', '.join(map(plain, robot.blocks))}, ten per link",
-                    "SI",
-                )
-                if name == "pi"
-                else (a.meaning, a.unit)
-            )
+        name = "pi" if a.name == REGROUPED_INPUT else a.name
+        if name in MODEL_INPUTS:
+            meaning, unit = a.meaning, a.unit
+            if name == "pi":
+                links = ", ".join(map(to_ascii, robot.blocks))
+                meaning, unit = f"inertial parameters of {links}, ten per link", "SI"
             numbers = values.get(name, (0.0,) * a.size)
             found.append(ModelInput(name, meaning, unit, numbers))
     return found
 
 
-def _pose(controller: CController, functions: Sequence[CFunction]) -> dict[str, Any]:
+def _pose_function(controller: CController, functions: Sequence[CFunction]) -> dict[str, Any]:
     """The function that computes the pose of the controller's link, by which the pose at activation
     is held. Raises OptionError where the module does not have it."""
     traced = {f.name: f.quantities for f in controller.module.functions}
-    link = traced[controller.function.d.name][0].link
+    link = traced[controller.function.description.name][0].link
     for f in functions:
-        quantities = traced.get(f.d.name, ())
+        quantities = traced.get(f.description.name, ())
         if [q.name for q in quantities] == [f"frame_pose:{link}"]:
             values = [
                 "q_.data()" if a.name == "q" else "rotation" if a.size == 9 else "position"
@@ -245,32 +247,32 @@ def glue_files(
 
     Raises OptionError for a module that a build system cannot have."""
     glue = shared["c"].glue
-    wanted = {name: template for row in glue for name, template in GLUE[row].items()}
+    templates = {name: template for row in glue for name, template in GLUE[row].items()}
     variables = {**shared, "headers": [*headers], "sources": [*sources], "plugins": []}
-    variables |= {"release": module[Release], "made": wanted}
-    public = [name for name in wanted if "/" not in name and name.endswith((".h", ".hpp"))]
+    variables |= {"release": module[Release], "made": templates}
+    public = [name for name in templates if "/" not in name and name.endswith((".h", ".hpp"))]
     variables["headers"] += [name.format(name=module.name) for name in public]
-    if any(PER_PLUGIN in name for name in wanted):
+    if any(PER_PLUGIN in name for name in templates):
         variables |= ros2_context(module, shared)
-    copies = dict[str, str]()
+    fmu_copies = dict[str, str]()
     if "fmi" in glue:
         variables |= fmu_context(module, shared["functions"])
-        copies = fmu_sources(module, code)
+        fmu_copies = fmu_sources(module, code)
     plugins = [{"plugin": one["name"], "one": one} for one in variables["plugins"]]
-    return copies | {
+    return fmu_copies | {
         name.format(name=module.name, **target): render(
             f"glue/{template}.jinja", **variables, **target
         )
-        for name, template in wanted.items()
+        for name, template in templates.items()
         for target in (plugins if PER_PLUGIN in name else [dict[str, Any]()])
     }
 
 
 # -- FMU -------------------------------------------------------------------------------------------
 
-STEP: Final = 0.001
+MAX_STEP_SIZE: Final = 0.001
 """The largest step of Co-Simulation, in seconds."""
-UNITS: Final = {
+FMI_UNITS: Final = {
     "rad": 'rad="1"',
     "rad/s": 'rad="1" s="-1"',
     "rad/s2": 'rad="1" s="-2"',
@@ -281,8 +283,8 @@ UNITS: Final = {
     "N": 'kg="1" m="1" s="-2"',
 }
 """Units as FMI states them, by powers of base units."""
-FUNCTION: Final = "forward_dynamics"
-ARRAYS: Final = ("q", "qd", "tau", "qdd")
+FMU_FUNCTION: Final = "forward_dynamics"
+FMU_ARRAYS: Final = ("q", "qd", "tau", "qdd")
 """The arguments of the function, in the order of the value references."""
 
 
@@ -303,12 +305,12 @@ class FmuVariable:
 
 def fmu_context(module: Module, functions: Sequence[CFunction]) -> dict[str, Any]:
     """The variables of the templates. Raises OptionError for a module that cannot be an FMU."""
-    forward = next((f for f in functions if f.d.name == FUNCTION), None)
+    forward = next((f for f in functions if f.description.name == FMU_FUNCTION), None)
     if forward is None:
         raise OptionError(
-            f"--glue fmi: an FMU needs the forward dynamics; add --quantity {FUNCTION}"
+            f"--glue fmi: an FMU needs the forward dynamics; add --quantity {FMU_FUNCTION}"
         )
-    others = [a.name for a in forward.d.ins if a.name not in ARRAYS]
+    others = [a.name for a in forward.description.ins if a.name not in FMU_ARRAYS]
     if others:
         raise OptionError(
             f"--glue fmi: the forward dynamics has the input {others[0]}, which an FMU does not "
@@ -321,17 +323,17 @@ def fmu_context(module: Module, functions: Sequence[CFunction]) -> dict[str, Any
             "--glue fmi: the velocities of this robot are not the rates of its positions; use a "
             "fixed base and no ball joints"
         )
-    arrays = {a: f"v + {a.upper()}" for a in ARRAYS} | {"w": "x->work"}
+    arrays = {a: f"v + {a.upper()}" for a in FMU_ARRAYS} | {"w": "x->work"}
     return {
         "forward": forward,
         "call": [arrays[a.name] for a in forward.arguments],
-        "variables": list(_variables(module)),
-        "units": UNITS,
-        "step": STEP,
+        "variables": list(_fmu_variables(module)),
+        "units": FMI_UNITS,
+        "step": MAX_STEP_SIZE,
     }
 
 
-def _variables(module: Module) -> Iterator[FmuVariable]:
+def _fmu_variables(module: Module) -> Iterator[FmuVariable]:
     """Positions, velocities, forces and accelerations, joint by joint."""
     n, rows = module.dof, module.joint_rows()
     kinds = (

@@ -28,7 +28,7 @@ from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
 from symgen.mechanics.body_tables import BodyTables
 from symgen.render import render
-from symgen.tracing.body_loops import FRAMES, SUMS, body_tables
+from symgen.tracing.body_loops import FRAME_COSTS, SUM_COSTS, body_tables
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace
 
@@ -50,7 +50,7 @@ def static_function(module: Module, d: FunctionDescription, piece: str = "part{}
         name="{function}",
         linkage=f"static {module.name.upper()}_NOINLINE ",
         piece=piece,
-        finite=lambda a, entries: "",
+        finite_tests=lambda a, entries: "",
         zeros_once=False,
     )
     return CFunction(module, d, printer)
@@ -59,38 +59,38 @@ def static_function(module: Module, d: FunctionDescription, piece: str = "part{}
 def c_function(module: Module, d: FunctionDescription) -> CFunction:
     """A function in C: with loops if its algorithm states them and its sums are in the order of the
     algorithm."""
-    return CFunction(module, d, c_printer(module), _loops(module, d))
+    return CFunction(module, d, c_printer(module), _stated_loops(module, d))
 
 
-def _loops(module: Module, d: FunctionDescription) -> Loops | None:
+def _stated_loops(module: Module, d: FunctionDescription) -> Loops | None:
     traced = next((f for f in module.functions if f.name == d.name), None)
     if traced is None or traced.trees:
         return None
     if len(traced.quantities) == 1 and traced.quantities[0].loops:
         quantity = traced.quantities[0]
         return STATED_LOOPS[quantity.name.partition(":")[0]](module, d, quantity)
-    return _columns(module, d) if objective_of(module.choices).name == "size" else None
+    return _column_loops(module, d) if objective_of(module.choices).name == "size" else None
 
 
-def _part(module: Module, d: FunctionDescription, quantity: str, name: str) -> CFunction:
+def _static_part(module: Module, d: FunctionDescription, quantity: str, name: str) -> CFunction:
     """A static function that computes one output of a quantity from inputs of `d`."""
-    read = trace(module.robot, FunctionRequest.parse(quantity))
-    (out,) = read.program.outputs
+    traced_part = trace(module.robot, FunctionRequest.parse(quantity))
+    (out,) = traced_part.program.outputs
     result = Argument("out", out.name, out.shape, "what the loops go through", "")
-    arguments = (*(a for a in d.ins if a.name in read.inputs), result)
-    tested = pivots(read.program, divisions=False) if d.pivots else ()
-    part = replace(d, name=name, arguments=arguments, program=read.program, pivots=tested)
+    arguments = (*(a for a in d.ins if a.name in traced_part.inputs), result)
+    tested = pivots(traced_part.program, divisions=False) if d.pivots else ()
+    part = replace(d, name=name, arguments=arguments, program=traced_part.program, pivots=tested)
     return static_function(module, part, "part{}" if name == "front" else name + "_part{}")
 
 
-def _iterations(module: Module, d: FunctionDescription, quantity: Quantity) -> Loops:
+def _iteration_loops(module: Module, d: FunctionDescription, quantity: Quantity) -> Loops:
     """A loop that repeats a step on the first output; the other outputs are those of quantities
     there."""
     parts = tuple(
-        _part(module, d, f"{name}:{quantity.link}", name if k else "front")
+        _static_part(module, d, f"{name}:{quantity.link}", name if k else "front")
         for k, name in enumerate(quantity.loops)
     )
-    names = [quantity.inputs[0], *(part.d.outs[0].name for part in parts[1:])]
+    names = [quantity.inputs[0], *(part.description.outs[0].name for part in parts[1:])]
     return Loops(
         "c/loops/iterations.jinja",
         f"the {ITERATIONS} iterations",
@@ -101,10 +101,10 @@ def _iterations(module: Module, d: FunctionDescription, quantity: Quantity) -> L
     )
 
 
-def _rows_of_controller(module: Module, d: FunctionDescription, quantity: Quantity) -> Loops:
+def _controller_loops(module: Module, d: FunctionDescription, quantity: Quantity) -> Loops:
     """Loops over the rows of an array that straight-line code computes."""
-    row, front = CONTROLLERS[quantity.name], _part(module, d, quantity.loops[0], "front")
-    rows = front.d.outs[0]
+    row, front = CONTROLLERS[quantity.name], _static_part(module, d, quantity.loops[0], "front")
+    rows = front.description.outs[0]
     return Loops(
         f"c/loops/{row.name}.jinja",
         f"the operations that follow {rows.name}",
@@ -115,13 +115,13 @@ def _rows_of_controller(module: Module, d: FunctionDescription, quantity: Quanti
 
 
 STATED_LOOPS: Final = {
-    "recursive_least_squares": _rows_of_controller,
-    "inverse_kinematics": _iterations,
+    "recursive_least_squares": _controller_loops,
+    "inverse_kinematics": _iteration_loops,
 }
 """The loops of the quantities that have some (`symgen.algorithms.registry.Quantity.loops`)."""
 
 
-def _columns(module: Module, d: FunctionDescription) -> Loops | None:
+def _column_loops(module: Module, d: FunctionDescription) -> Loops | None:
     """A loop over the columns of outputs; None if a function has no columns that the same
     operations compute, or if the loop does not save code."""
     loops = [loop for loop in d.program.column_loops if any(looped_outputs(d.program, loop))]
@@ -132,8 +132,8 @@ def _columns(module: Module, d: FunctionDescription) -> Loops | None:
     outputs = {name: reads for loop in same for name, reads in looped_outputs(d.program, loop)}
     program = before_columns(d.program, first, outputs)
     size, n = len(first.shared), len(first.reads[0])
-    saved = counts(d.program).total - counts(program).total - counts(first.body).total
-    if saved - LOOP_OPERATIONS - size < MIN_SAVING * counts(d.program).total:
+    saved_operations = counts(d.program).total - counts(program).total - counts(first.body).total
+    if saved_operations - LOOP_OPERATIONS - size < MIN_SAVING * counts(d.program).total:
         return None
     shared = Argument("out", "shared", (size,), "values that all columns read", "")
     front = replace(d, name="front", arguments=(*d.arguments, shared), program=program)
@@ -159,9 +159,9 @@ Column = tuple[Ref | None, ...]
 def looped_outputs(program: Program, loop: ColumnLoop) -> Iterator[tuple[str, list[Column]]]:
     """The outputs all of whose columns a loop computes, with the columns that it reads for
     these."""
-    reads = dict(zip(loop.makes, loop.reads, strict=True))
+    reads = dict(zip(loop.defines, loop.reads, strict=True))
     for out in program.outputs:
-        if len(out.shape) == 2 and out.shape[0] == len(loop.makes[0]):
+        if len(out.shape) == 2 and out.shape[0] == len(loop.defines[0]):
             columns = [out.refs[k :: out.shape[1]] for k in range(out.shape[1])]
             if all(column in reads for column in columns):
                 yield out.name, [reads[column] for column in columns]
@@ -184,20 +184,20 @@ def before_columns(program: Program, loop: ColumnLoop, outputs: dict[str, list[C
 
 # -- loops over bodies -----------------------------------------------------------------------------
 
-SYMMETRIC: Final = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
+SYMMETRIC_INDICES: Final = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
 """The places of the entries of a symmetric matrix among its upper ones."""
 
-TEMPLATES: Final = {
+BODY_TEMPLATES: Final = {
     "gravity": "inverse_dynamics",
     "bias": "inverse_dynamics",
-    **dict.fromkeys(SUMS, "sums"),
-    **dict.fromkeys(FRAMES, "frame"),
+    **dict.fromkeys(SUM_COSTS, "sums"),
+    **dict.fromkeys(FRAME_COSTS, "frame"),
 }
 """The templates of quantities that have another's."""
 
 
 @lru_cache(maxsize=4)
-def tables(module: Module) -> BodyTables | None:
+def tables_of_module(module: Module) -> BodyTables | None:
     """The tables of a module whose functions are loops over bodies, None for others."""
     return body_tables(module.robot) if module.is_looped else None
 
@@ -205,53 +205,53 @@ def tables(module: Module) -> BodyTables | None:
 def function_in_c(module: Module, d: FunctionDescription) -> CFunction:
     """A function in C: loops over bodies where these were asked for."""
     if isinstance(d.program, LoopProgram):
-        return CFunction(module, d, c_printer(module), bodies=tables(module))
+        return CFunction(module, d, c_printer(module), bodies=tables_of_module(module))
     return c_function(module, d)
 
 
-def template_of(function: CFunction) -> str:
+def body_template(function: CFunction) -> str:
     """The template of the body of a function."""
-    stem = quantity_of(function).name.partition(":")[0]
-    return f"c/bodies/{TEMPLATES.get(stem, stem)}.jinja"
+    stem = loop_quantity(function).name.partition(":")[0]
+    return f"c/bodies/{BODY_TEMPLATES.get(stem, stem)}.jinja"
 
 
-def quantity_of(function: CFunction) -> Quantity:
+def loop_quantity(function: CFunction) -> Quantity:
     """The quantity of a function that is loops over bodies."""
-    traced = next(f for f in function.module.functions if f.name == function.d.name)
+    traced = next(f for f in function.module.functions if f.name == function.description.name)
     return traced.quantities[0]
 
 
-ARRAY: Final = re.compile(
+LOCAL_ARRAY: Final = re.compile(
     r"^ +(?:const )?\w+_(row|real|lanes|wide) \w+((?:\[[^\]]+\])*)(?: =|;)", re.MULTILINE
 )
 VECTOR_BYTES: Final = {"real": 0, "row": 0, "lanes": 32, "wide": 64}
 """The most bytes of a vector of each type, 0 where it is none; a processor without vectors has a
 number in its place."""
-HELPER: Final = re.compile(
+STATIC_FUNCTION: Final = re.compile(
     r"^static [^\n]*?(\w+)\([^\n]*\)\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL
 )
-SPILLED: Final = 24
+SPILLED_VECTORS: Final = 24
 """Vectors of eight numbers that compilers keep on the stack beside arrays, by trial."""
 
 
 def static_functions(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     """The bodies of the static functions of the private header, by name."""
-    return dict(HELPER.findall(body_files(module, shared)[f"{module.name}_bodies.h"]))
+    return dict(STATIC_FUNCTION.findall(body_files(module, shared)[f"{module.name}_bodies.h"]))
 
 
 def stack_bytes(module: Module, of_header: Callable[[], dict[str, str]], text: str) -> int:
     """A bound of the bytes of stack of a function by its text, whose arrays are all that grows with
     the robot: its arrays, those of all static functions that it calls, in the text and `of_header`,
-    and `SPILLED`."""
-    bodies = tables(module)
+    and `SPILLED_VECTORS`."""
+    bodies = tables_of_module(module)
     assert bodies is not None
-    helpers = of_header() | dict(HELPER.findall(text))
-    waiting, called = [HELPER.sub("", text)], set[str]()
+    helpers = of_header() | dict(STATIC_FUNCTION.findall(text))
+    waiting, called = [STATIC_FUNCTION.sub("", text)], set[str]()
     entry = 8 if module[COptions].scalar == "double" else 4
-    numbers = SPILLED * bodies.lanes
+    numbers = SPILLED_VECTORS * bodies.lanes
     while waiting:
         body = waiting.pop()
-        for kind, axes in ARRAY.findall(body):
+        for kind, axes in LOCAL_ARRAY.findall(body):
             vector = 1 if "_LANES" in axes else VECTOR_BYTES[kind] // entry or 1
             size = prod(map(int, re.findall(r"\d+", axes)))
             numbers += size * (bodies.columns if kind == "row" else vector)
@@ -263,13 +263,13 @@ def stack_bytes(module: Module, of_header: Callable[[], dict[str, str]], text: s
 
 def body_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     """The private header of such functions, name to text; empty for other modules."""
-    if tables(module) is None:
+    if tables_of_module(module) is None:
         return {}
     number = shared["number"]
     text = render(
         "c/bodies/header.h.jinja",
         **shared,
-        symmetric=SYMMETRIC,
+        symmetric=SYMMETRIC_INDICES,
         zero=number(0.0),
         one=number(1.0),
     )

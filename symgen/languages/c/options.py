@@ -55,11 +55,11 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
 """The files of each build system (or language): the template of each by its name."""
 
 
-ARM: Final = "arm-none-eabi-gcc"
-RISCV: Final = "riscv64-unknown-elf-gcc"
+ARM_COMPILER: Final = "arm-none-eabi-gcc"
+RISCV_COMPILER: Final = "riscv64-unknown-elf-gcc"
 FREESTANDING: Final = "-ffreestanding"
 """The compiler comes without a C library, whose headers it would include."""
-HARD_FLOAT: Final = ("-mthumb", "-mfloat-abi=hard")
+THUMB_HARD_FLOAT: Final = ("-mthumb", "-mfloat-abi=hard")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +76,35 @@ class Target:
 
 TARGETS: Final = {
     "host": Target("", (), machine=HOST),
-    "cortex-m0plus": Target(ARM, ("-mcpu=cortex-m0plus", "-mthumb")),
-    "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD_FLOAT), single=True),
-    "cortex-m33": Target(ARM, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *HARD_FLOAT), single=True),
-    "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD_FLOAT)),
-    "cortex-m55": Target(ARM, ("-mcpu=cortex-m55", *HARD_FLOAT)),
-    "rv32imc": Target(RISCV, ("-march=rv32imc", "-mabi=ilp32", FREESTANDING)),
-    "rv32imafc": Target(RISCV, ("-march=rv32imafc", "-mabi=ilp32f", FREESTANDING), single=True),
+    "cortex-m0plus": Target(ARM_COMPILER, ("-mcpu=cortex-m0plus", "-mthumb")),
+    "cortex-m4f": Target(
+        ARM_COMPILER, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *THUMB_HARD_FLOAT), single=True
+    ),
+    "cortex-m33": Target(
+        ARM_COMPILER, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *THUMB_HARD_FLOAT), single=True
+    ),
+    "cortex-m7": Target(ARM_COMPILER, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *THUMB_HARD_FLOAT)),
+    "cortex-m55": Target(ARM_COMPILER, ("-mcpu=cortex-m55", *THUMB_HARD_FLOAT)),
+    "rv32imc": Target(RISCV_COMPILER, ("-march=rv32imc", "-mabi=ilp32", FREESTANDING)),
+    "rv32imafc": Target(
+        RISCV_COMPILER, ("-march=rv32imafc", "-mabi=ilp32f", FREESTANDING), single=True
+    ),
 }
 """The processors of ``--target`` by name."""
 
 
-BUILD: Final = "symgen build"
-COMPILE: Final = "symgen.compile"
-PRODUCTS: Final = (BUILD, COMPILE)
+BUILD_COMMAND: Final = "symgen build"
+COMPILE_FUNCTION: Final = "symgen.compile"
+PRODUCTS: Final = (BUILD_COMMAND, COMPILE_FUNCTION)
 """What is made of generated C besides the files of a language; options apply to it by its name."""
 
 AUTO: Final = "auto"
 """The value of ``--body-loops`` that leaves the choice to the cost."""
 
-CHUNK: Final = 100
+DEFAULT_CHUNK: Final = 100
 """The default of ``--chunk``."""
 
-WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
+BATCH_WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""
 
 
@@ -107,8 +113,8 @@ ROBOT_INPUTS: Final = ("g", "par", "pi", "friction", "springs")
 ``--per-state`` names them."""
 
 
-NUMBER: Final = r"(0|[1-9][0-9]{0,8})"
-ADDRESS: Final = r"https?://[\w.~:/?@+,=%-]{1,200}"
+VERSION_NUMBER: Final = r"(0|[1-9][0-9]{0,8})"
+URL_PATTERN: Final = r"https?://[\w.~:/?@+,=%-]{1,200}"
 
 
 @group
@@ -138,9 +144,11 @@ class Release:
     def validate(self) -> None:
         """Raises OptionError for what some package would not take."""
         version, url = self.module_version, self.module_url
-        if not re.fullmatch(rf"{NUMBER}\.{NUMBER}\.{NUMBER}", version, re.ASCII):
+        if not re.fullmatch(
+            rf"{VERSION_NUMBER}\.{VERSION_NUMBER}\.{VERSION_NUMBER}", version, re.ASCII
+        ):
             raise OptionError(f"--module-version {cited(version)}: give X.Y.Z, such as 1.2.0")
-        if url and not re.fullmatch(ADDRESS, url, re.ASCII):
+        if url and not re.fullmatch(URL_PATTERN, url, re.ASCII):
             raise OptionError(
                 f"--module-url {cited(url)}: give an address such as https://example.com/arm"
             )
@@ -201,7 +209,7 @@ class COptions:
         "states (2, 4, 8, ...). auto uses 64 bytes per entry. Cannot be combined with --trig libm.",
         whole_or("auto"),
         default=None,
-        names=WIDTHS,
+        names=BATCH_WIDTHS,
         applies_to=("c", *PRODUCTS),
     )
     per_state: tuple[str, ...] = option(
@@ -254,7 +262,7 @@ class COptions:
         "100 keeps their stack below 1 kB in float and 2 kB in double.",
         WHOLE,
         rare=True,
-        default=CHUNK,
+        default=DEFAULT_CHUNK,
         applies_to=("c", "cuda", "casadi", "jax", "torch", *PRODUCTS),
     )
 
@@ -290,14 +298,14 @@ class COptions:
         others = {
             "--batch": self.batch is not None,
             "--zeros once": self.zeros == "once",
-            f"--chunk {self.chunk}": self.chunk != CHUNK,
+            f"--chunk {self.chunk}": self.chunk != DEFAULT_CHUNK,
             f"--scalar {self.scalar}": self.scalar in FIXED,
         }
         return next((flag for flag, given in others.items() if given), "")
 
     def _check_batch(self) -> None:
-        if self.batch not in WIDTHS:
-            raise OptionError(f"--batch {cited(self.batch)}: use one of {', '.join(WIDTHS)}")
+        if self.batch not in BATCH_WIDTHS:
+            raise OptionError(f"--batch {cited(self.batch)}: use one of {', '.join(BATCH_WIDTHS)}")
         if self.trig != "inline":
             raise OptionError(
                 "--batch and --trig libm: vectors cannot call the C library; remove one of them"

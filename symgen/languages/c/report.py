@@ -12,24 +12,30 @@ from typing import Any, Final
 
 from symgen.certified.fixed_types import FIXED
 from symgen.compiler.passes import counts, live_nodes, operands
-from symgen.compiler.program import KIND, LoopProgram
+from symgen.compiler.program import LOOPS_OVER_BODIES, LoopProgram
 from symgen.languages.c.backend import functions
-from symgen.languages.c.fixed_code import FixedCode, fixed_codes
-from symgen.languages.c.fixed_files import scales_data
-from symgen.languages.c.options import ARM, RISCV, TARGETS, COptions, library_functions
+from symgen.languages.c.fixed_code import FixedCode, fixed_functions_in_c
+from symgen.languages.c.fixed_files import scales_by_name
+from symgen.languages.c.options import (
+    ARM_COMPILER,
+    RISCV_COMPILER,
+    TARGETS,
+    COptions,
+    library_functions,
+)
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.certified_bounds import certificates
 from symgen.languages.module import Module
-from symgen.native.compiler import CompilerError, compiler, summary, version, workspace
+from symgen.native.compiler import CompilerError, compiler, compiler_version, first_error, workspace
 from symgen.text import shown
 
-FORMAT: Final = 1
-FLAGS: Final = ("-std=c99", "-O2", "-ffunction-sections", "-fstack-usage")
+REPORT_FORMAT: Final = 1
+REPORT_FLAGS: Final = ("-std=c99", "-O2", "-ffunction-sections", "-fstack-usage")
 Figures = dict[str, dict[str, int]]
 """Figures of each function: bytes of stack and of code with its constants."""
 
 
-def found_compiler(target: str) -> list[str] | None:
+def target_compiler(target: str) -> list[str] | None:
     """The compiler for a target, None where it is not installed."""
     wanted = TARGETS[target].compiler
     if not wanted:
@@ -43,7 +49,7 @@ def remarks(module: Module) -> list[str]:
     own; of its target, if there is one, that it computes the scalar in software, and that the
     report has no stack and code sizes without its compiler."""
     c = module[COptions]
-    sentences = _of_library(module) if c.trig == "inline" else []
+    sentences = _library_notes(module) if c.trig == "inline" else []
     if c.target is None:
         return sentences
     row = TARGETS[c.target]
@@ -52,14 +58,14 @@ def remarks(module: Module) -> list[str]:
             f"warning: the floating-point unit of {c.target} has single precision: double is "
             f"computed in software, some 30 times slower; use --scalar float"
         )
-    if not found_compiler(c.target):
+    if not target_compiler(c.target):
         sentences.append(
             f"note: stack and code size are null in the report: {row.compiler} is not installed"
         )
     return sentences
 
 
-def _of_library(module: Module) -> list[str]:
+def _library_notes(module: Module) -> list[str]:
     needing = [(f.name, ops) for f in module.functions if (ops := library_functions(f))]
     return [
         f"note: {name} needs {' and '.join(ops)} of the C math library; link with -lm"
@@ -73,24 +79,29 @@ def report(module: Module, files: Mapping[str, str]) -> str:
     c = module.choices[COptions]
     target = c.target
     bounds = {name: found.data() for name, found in certificates(module).items()}
-    command = found_compiler(target) if target else None
+    command = target_compiler(target) if target else None
     fixed = c.scalar in FIXED
-    printed: Sequence[CFunction | FixedCode] = fixed_codes(module) if fixed else functions(module)
-    figures = _measured(module, printed, files, command) if command else {}
-    flags = [*FLAGS, *TARGETS[target].flags] if target else []
-    name = version(command) if command else None
+    printed: Sequence[CFunction | FixedCode] = (
+        fixed_functions_in_c(module) if fixed else functions(module)
+    )
+    figures = _measure(module, printed, files, command) if command else {}
+    flags = [*REPORT_FLAGS, *TARGETS[target].flags] if target else []
+    name = compiler_version(command) if command else None
     described = {"name": target, "compiler": name, "flags": flags} if target else None
     data = {
-        "format": FORMAT,
+        "format": REPORT_FORMAT,
         "generator": f"symgen {module.version}",
         "robot": module.robot.model.name,
         "prefix": module.name,
         "scalar": c.scalar,
         "trig": c.trig,
         "target": described,
-        "functions": {f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in printed},
+        "functions": {
+            f.description.name: _function_row(f) | figures.get(f.description.name, NO_FIGURES)
+            for f in printed
+        },
         **({"certified": bounds} if bounds else {}),
-        **({"scales": scales_data(module)} if fixed else {}),
+        **({"scales": scales_by_name(module)} if fixed else {}),
         "files": {
             name: {"bytes": len(text.encode()), "sha256": hashlib.sha256(text.encode()).hexdigest()}
             for name, text in files.items()
@@ -99,14 +110,14 @@ def report(module: Module, files: Mapping[str, str]) -> str:
     return json.dumps(data, indent=1) + "\n"
 
 
-NOTHING: Final = {"stack": None, "code": None}
+NO_FIGURES: Final = {"stack": None, "code": None}
 
 
-def _row(f: CFunction | FixedCode) -> dict[str, Any]:
-    program = f.d.program
+def _function_row(f: CFunction | FixedCode) -> dict[str, Any]:
+    program = f.description.program
     if isinstance(program, LoopProgram):
         row = {"operations": counts(program).as_dict(), "literals": 0, "work": 0, "pieces": 1}
-        return {"kind": KIND, "straight_line": program.straight_line, **row}
+        return {"kind": LOOPS_OVER_BODIES, "straight_line": program.straight_line, **row}
     read = {k for i in live_nodes(program) for k in operands(program.nodes[i])}
     read |= {ref.node for out in program.outputs for ref in out.refs if ref is not None}
     return {
@@ -117,7 +128,7 @@ def _row(f: CFunction | FixedCode) -> dict[str, Any]:
     }
 
 
-def _measured(
+def _measure(
     module: Module,
     printed: Sequence[CFunction | FixedCode],
     files: Mapping[str, str],
@@ -128,20 +139,20 @@ def _measured(
             if name.endswith((".c", ".h")) and "/" not in name:
                 (work / name).write_text(text, encoding="utf-8")
         return {
-            f.d.name: compiled(
+            f.description.name: measured_sizes(
                 f, work, command, TARGETS[module.choices[COptions].target or ""].flags
             )
             for f in printed
         }
 
 
-def compiled(
+def measured_sizes(
     f: CFunction | FixedCode, work: Path, command: list[str], flags: tuple[str, ...]
 ) -> dict[str, int]:
     """The bytes of stack and code of a function, whose sources are in `work`. Raises
     CompilerError."""
     run = subprocess.run(
-        [*command, *FLAGS, *flags, "-c", f"{f.full_name}.c"],
+        [*command, *REPORT_FLAGS, *flags, "-c", f"{f.full_name}.c"],
         cwd=work,
         capture_output=True,
         encoding="utf-8",
@@ -150,19 +161,23 @@ def compiled(
     )
     if run.returncode:
         called = f"{shown(command[0])}, exit status {run.returncode}"
-        output = summary(run.stderr.strip().splitlines())
+        output = first_error(run.stderr.strip().splitlines())
         raise CompilerError(f"error: the compiler ({called}) failed: {output}")
     stem = work / f.full_name
     object_file = stem.with_suffix(".o")
-    sizes = _output([_tool("size", command), object_file.name], object_file).splitlines()[1].split()
+    sizes = (
+        _tool_output([_tool("size", command), object_file.name], object_file)
+        .splitlines()[1]
+        .split()
+    )
     return {
-        "stack": _stack(f, stem.with_suffix(".su").read_text(encoding="utf-8"))
+        "stack": _stack_bound(f, stem.with_suffix(".su").read_text(encoding="utf-8"))
         + _library_stack(object_file, command, flags),
         "code": int(sizes[0]) + int(sizes[1]),
     }
 
 
-def _stack(f: CFunction | FixedCode, usage: str) -> int:
+def _stack_bound(f: CFunction | FixedCode, usage: str) -> int:
     """A bound of the bytes of stack: the function, its deepest piece and sine; not what libraries
     need."""
     rows = [line.split("\t") for line in usage.splitlines()]
@@ -174,41 +189,43 @@ def _stack(f: CFunction | FixedCode, usage: str) -> int:
     return frames.get(f.full_name, 0) + max(pieces, default=0) + sum(sines)
 
 
-HEAD: Final = re.compile(r"^[0-9a-f]+ <(\S+)>:$")
-PUSH: Final = re.compile(r"\t(?:push|stmdb\tsp!,)[.\w]*\s*\{(.*)\}")
-MOVE: Final = re.compile(r"\t(?:sub[.\w]*\tsp, (?:sp, )?#|addi?\tsp,sp,-)(\d+)")
-JUMP: Final = re.compile(r"\t(?:b\w*(?:\.[nw])?|jal?)\t[0-9a-f]+ <([^+>]+)>")
+LABEL: Final = re.compile(r"^[0-9a-f]+ <(\S+)>:$")
+PUSH_INSTRUCTION: Final = re.compile(r"\t(?:push|stmdb\tsp!,)[.\w]*\s*\{(.*)\}")
+STACK_ADJUSTMENT: Final = re.compile(r"\t(?:sub[.\w]*\tsp, (?:sp, )?#|addi?\tsp,sp,-)(\d+)")
+CALL_INSTRUCTION: Final = re.compile(r"\t(?:b\w*(?:\.[nw])?|jal?)\t[0-9a-f]+ <([^+>]+)>")
 
 
 def _library_stack(path: Path, command: list[str], flags: tuple[str, ...]) -> int:
     """A bound of the bytes of stack that the compiler's library needs below a function, such as
     floating point in software: what each of its functions pushes, along the deepest path."""
-    if Path(command[0]).name not in (ARM, RISCV):
+    if Path(command[0]).name not in (ARM_COMPILER, RISCV_COMPILER):
         return 0
     image = path.with_suffix(".image")
     lenient = ["-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-warnings", "-Wl,-e,0"]
-    _output([*command, *flags, "-nostdlib", *lenient, path.name, "-lgcc", "-o", image.name], path)
+    _tool_output(
+        [*command, *flags, "-nostdlib", *lenient, path.name, "-lgcc", "-o", image.name], path
+    )
     frames, callees, name = dict[str, int](), dict[str, set[str]](), ""
-    for line in _output([_tool("objdump", command), "-d", image.name], path).splitlines():
-        if head := HEAD.match(line):
+    for line in _tool_output([_tool("objdump", command), "-d", image.name], path).splitlines():
+        if head := LABEL.match(line):
             name = head[1]
             frames[name], callees[name] = 0, set()
-        elif name and (found := PUSH.search(line)):
+        elif name and (found := PUSH_INSTRUCTION.search(line)):
             frames[name] += 4 * len(found[1].split(","))
-        elif name and (found := MOVE.search(line)):
+        elif name and (found := STACK_ADJUSTMENT.search(line)):
             frames[name] += int(found[1])
-        elif name and (found := JUMP.search(line)) and found[1] != name:
+        elif name and (found := CALL_INSTRUCTION.search(line)) and found[1] != name:
             callees[name].add(found[1])
 
     def deepest(name: str, above: frozenset[str] = frozenset()) -> int:
         below = callees.get(name, set()) - above
         return frames.get(name, 0) + max((deepest(k, above | {name}) for k in below), default=0)
 
-    own = _output([_tool("nm", command), "--undefined-only", path.name], path).split()
+    own = _tool_output([_tool("nm", command), "--undefined-only", path.name], path).split()
     return max((deepest(name) for name in own if name.startswith("__")), default=0)
 
 
-def _output(command: list[str], path: Path) -> str:
+def _tool_output(command: list[str], path: Path) -> str:
     """What a program prints about an object file, in its folder."""
     return subprocess.run(
         command, cwd=path.parent, capture_output=True, encoding="utf-8", check=False

@@ -9,23 +9,31 @@ from functools import cached_property
 from typing import Any, Final
 
 from symgen.compiler.passes import used_ops
-from symgen.languages.c.expressions import INLINE, CPrinter, c_printer, dialect, place, rows, steps
+from symgen.languages.c.expressions import (
+    INLINE_FUNCTIONS,
+    CPrinter,
+    c_dialect,
+    c_printer,
+    definition_lines,
+    index_text,
+    sine_steps,
+)
 from symgen.languages.c.loops import c_function
 from symgen.languages.c.options import ROBOT_INPUTS, COptions
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.syntax import BYTES, constant, declarator, literal
+from symgen.languages.c.syntax import BYTES, const_qualifier, declarator, literal
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
-from symgen.languages.dialect import Dialect, atom, call, functions
+from symgen.languages.dialect import Dialect, atom, function_call, functions
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.render import render
 
-INTEGERS: Final = {"double": "long long", "float": "int"}
+MASK_INTEGERS: Final = {"double": "long long", "float": "int"}
 """A signed integer of the same size as each scalar, for masks."""
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class VectorLength:
     """A length of vectors: the macro of a compiler whose flags allow it, what an x86-64 processor
     is asked for it, and what is in a vector; the shortest needs neither."""
 
@@ -34,17 +42,17 @@ class Length:
     states: int
 
 
-NATIVE: Final = (
-    Length("__AVX512F__", "avx512f", 64),
-    Length("__AVX__", "avx2", 32),
-    Length("", "", 16),
+VECTOR_LENGTHS: Final = (
+    VectorLength("__AVX512F__", "avx512f", 64),
+    VectorLength("__AVX__", "avx2", 32),
+    VectorLength("", "", 16),
 )
 """The lengths, in bytes."""
 
-AUTO: Final = 64
+AUTO_BLOCK_BYTES: Final = 64
 """Bytes that an entry of a block of ``auto`` takes: the longest vector."""
 
-LONGER: Final = 8
+BATCH_CHUNK_FACTOR: Final = 8
 """Pieces of a batch function are this much longer: it is for hosts, where stack is no matter and
 slots cost time."""
 
@@ -55,9 +63,9 @@ def shared_inputs(module: Module, d: FunctionDescription) -> list[Argument]:
     return [a for a in d.arguments if a.name in shared and d.name != "regroup"]
 
 
-def many_states(module: Module, printer: CPrinter) -> CPrinter:
+def batch_printer(module: Module, printer: CPrinter) -> CPrinter:
     """A printer for functions of many states: longer pieces and a single segment."""
-    chunk = LONGER * module[COptions].chunk
+    chunk = BATCH_CHUNK_FACTOR * module[COptions].chunk
     return replace(printer, chunk=chunk, segment=0, restrict=False)
 
 
@@ -65,17 +73,17 @@ def vector_dialect(module: Module) -> Dialect:
     """The dialect of C with vectors in place of numbers."""
     name = module.name
     at, real = f"{name.upper()}_AT", f"{name}_lanes"
-    others = {"sign": call(f"{name.upper()}_SIGN")}
+    others = {"sign": function_call(f"{name.upper()}_SIGN")}
     return replace(
-        dialect(module),
-        operations={**functions(lambda op: call(f"{real}_{op.name}")), **others},
+        c_dialect(module),
+        operations={**functions(lambda op: function_call(f"{real}_{op.name}")), **others},
         input=lambda array, k: f"{array}[{at}({k})]",
-        entry=lambda array, shape, k: f"{array}[{at}({place(shape, k)})]",
+        entry=lambda array, shape, k: f"{array}[{at}({index_text(shape, k)})]",
         declare=f"const {real} {{name}}",
-        reserve=f"{real} {{name}};",
-        pair=f"{real}_sincos({{angle}}, &{{sine}}, &{{cosine}});",
-        loop=None,
-        alone=call(f"{name.upper()}_SPREAD"),
+        declare_uninitialized=f"{real} {{name}};",
+        sincos_call=f"{real}_sincos({{angle}}, &{{sine}}, &{{cosine}});",
+        sincos_loop=None,
+        constant_entry=function_call(f"{name.upper()}_SPREAD"),
     )
 
 
@@ -95,9 +103,9 @@ def vector_printer(module: Module) -> CPrinter:
         pivot_test=f"{name}_REGULAR({{}})",
         conjunction=" & ",
         result="{0}",
-        finite=lambda a, entries: f"{real}_finite({a.name}, {a.size})",
+        finite_tests=lambda a, entries: f"{real}_finite({a.name}, {a.size})",
     )
-    return many_states(module, printer)
+    return batch_printer(module, printer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,37 +115,37 @@ class BatchFunction(CFunction):
     @cached_property
     def single(self) -> CFunction:
         """The function of a single state."""
-        return c_function(self.module, self.d)
+        return c_function(self.module, self.description)
 
     @cached_property
     def shared(self) -> list[Argument]:
         """The inputs that are the same for all states."""
-        return shared_inputs(self.module, self.d)
+        return shared_inputs(self.module, self.description)
 
     @property
     def block_signature(self) -> str:
         """Declaration of the function of as many states as a vector holds."""
-        returns = self.printer.piece_status if self.d.pivots else "void"
+        returns = self.printer.piece_status if self.description.pivots else "void"
         start = f"{self._target} static {returns}"
-        return self.piece_signature(start, self._named("vectors"), self.d.arguments)
+        return self.piece_signature(start, self._named("vectors"), self.description.arguments)
 
     @property
     def lanes_signature(self) -> str:
         """Declaration of the function of the first states of a block."""
-        arrays = map(self._pointer, self.d.arguments)
+        arrays = map(self._pointer, self.description.arguments)
         start = f"{self._target} static {self.returns} {self._named('block')}"
         return declarator(start, ["size_t states", *arrays])
 
     @property
-    def chosen_signature(self) -> str:
+    def dispatch_signature(self) -> str:
         """Declaration of the same function, which takes the length of vectors."""
-        arrays = map(self._pointer, self.d.arguments)
+        arrays = map(self._pointer, self.description.arguments)
         return declarator(f"static {self.returns} block", ["int lanes", "size_t states", *arrays])
 
     @property
     def call_arguments(self) -> str:
         """The arrays of a function in a call, after other arguments."""
-        return "".join(f", {a.name}" for a in self.d.arguments)
+        return "".join(f", {a.name}" for a in self.description.arguments)
 
     @property
     def _target(self) -> str:
@@ -153,25 +161,28 @@ class BatchFunction(CFunction):
         """Declaration of the function of blocks."""
         return declarator(
             f"{self.returns} {self.full_name}_batch",
-            ["size_t n", *map(self._pointer, self.d.arguments)],
+            ["size_t n", *map(self._pointer, self.description.arguments)],
         )
 
     @property
     def rows_signature(self) -> str:
         """Declaration of the function of rows."""
         arrays = [
-            text for a in self.d.arguments for text in (self._pointer(a), f"size_t {a.name}_step")
+            text
+            for a in self.description.arguments
+            for text in (self._pointer(a), f"size_t {a.name}_step")
         ]
         return declarator(f"{self.returns} {self.full_name}_rows", ["size_t n", *arrays])
 
     def _pointer(self, a: Argument) -> str:
-        return f"{constant(a)}{self.module.name}_real *{a.name}"
+        return f"{const_qualifier(a)}{self.module.name}_real *{a.name}"
 
     @property
     def lane_arguments(self) -> str:
         """The arguments of a call for the lanes of a block from `j` on."""
         return ", ".join(
-            f"({constant(a)}{self.printer.real} *)({a.name} + j)" for a in self.d.arguments
+            f"({const_qualifier(a)}{self.printer.real} *)({a.name} + j)"
+            for a in self.description.arguments
         )
 
     @property
@@ -202,11 +213,13 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     }
     names = ", ".join(dict.fromkeys(a.name for f in batches for a in f.shared))
     name, size = module.name, BYTES[module[COptions].scalar]
-    lengths = [replace(x, states=min(width(module), x.states // size)) for x in NATIVE]
+    lengths = [
+        replace(x, states=min(batch_width(module), x.states // size)) for x in VECTOR_LENGTHS
+    ]
     context = {
         **shared,
         **numbers,
-        "width": width(module),
+        "width": batch_width(module),
         # in states, longest first; of processors that come to the same length, the least
         "lengths": list({x.states: x for x in lengths}.values()),
         "batches": batches,
@@ -218,9 +231,9 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
             "c/lanes.h.jinja",
             **context,
             laned=scalarized_ops(module, batches),
-            steps=steps(module[COptions].scalar),
-            rows=rows,
-            integer=INTEGERS[module[COptions].scalar],
+            steps=sine_steps(module[COptions].scalar),
+            rows=definition_lines,
+            integer=MASK_INTEGERS[module[COptions].scalar],
         ),
         f"{name}_batch.c": render("c/lanes.c.jinja", **context),
     }
@@ -233,8 +246,11 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
 def scalarized_ops(module: Module, batches: Sequence[BatchFunction]) -> list[tuple[str, str]]:
     """The functions that need one of lanes which is a loop over them, and what that does to lane
     ``k`` of x."""
-    needed = frozenset[str]().union(*(used_ops(f.d.program) for f in batches)) - {*INLINE, "sign"}
-    table = dialect(module).operations
+    needed = frozenset[str]().union(*(used_ops(f.description.program) for f in batches)) - {
+        *INLINE_FUNCTIONS,
+        "sign",
+    }
+    table = c_dialect(module).operations
     return [
         (name, "".join(map(str, table[name](atom("lane[k]")).tokens)))
         for name, op in OPS.items()
@@ -242,10 +258,10 @@ def scalarized_ops(module: Module, batches: Sequence[BatchFunction]) -> list[tup
     ]
 
 
-def width(module: Module) -> int:
+def batch_width(module: Module) -> int:
     """The states of a block, whatever the C is compiled for: their layout is an interface."""
     return (
-        AUTO // BYTES[module[COptions].scalar]
+        AUTO_BLOCK_BYTES // BYTES[module[COptions].scalar]
         if module[COptions].batch == "auto"
         else int(str(module[COptions].batch))
     )

@@ -15,20 +15,20 @@ from symgen.text import in_ascii
 BYTES: Final = {"double": 8, "float": 4}
 """Sizes by scalar."""
 
-LARGEST: Final = {"double": sys.float_info.max, "float": (2 - 2.0**-23) * 2.0**127}
+LARGEST_FINITE: Final = {"double": sys.float_info.max, "float": (2 - 2.0**-23) * 2.0**127}
 """Largest finite numbers by scalar."""
 
 SUFFIX: Final = {"double": "", "float": "f"}
 
 
-def single(x: float) -> float:
+def to_single(x: float) -> float:
     """`x` rounded to single precision, infinite where that has no such number."""
     return float(struct.unpack("f", struct.pack("f", x))[0])
 
 
 def fits(x: float, scalar: str) -> bool:
     """Whether the scalar type has a finite number near `x`."""
-    return math.isfinite(x if scalar == "double" else single(x))
+    return math.isfinite(x if scalar == "double" else to_single(x))
 
 
 def literal(x: float, scalar: str) -> str:
@@ -38,8 +38,8 @@ def literal(x: float, scalar: str) -> str:
     if not fits(x, scalar):
         raise OptionError(
             f"--scalar {scalar}: a number of the code, {x:.6g}, is beyond the largest of this type "
-            f"({LARGEST[scalar]:.2g}); the robot's masses, lengths or gravity are too large for it"
-            + ("; use --scalar double" if scalar == "float" else "")
+            f"({LARGEST_FINITE[scalar]:.2g}); the robot's masses, lengths or gravity are too large "
+            "for it" + ("; use --scalar double" if scalar == "float" else "")
         )
     text = repr(x) if scalar == "double" else _shortest_single(x)
     if "." not in text:  # 1e+20
@@ -49,11 +49,11 @@ def literal(x: float, scalar: str) -> str:
 
 
 def _shortest_single(x: float) -> str:
-    wanted = single(x)
+    rounded = to_single(x)
     return next(
-        repr(short)
+        repr(candidate)
         for digits in range(1, 10)
-        if single(short := float(f"{wanted:.{digits}g}")) == wanted
+        if to_single(candidate := float(f"{rounded:.{digits}g}")) == rounded
     )
 
 
@@ -70,7 +70,7 @@ def string(text: str) -> str:
     return '"' + "".join(c if c in plain else f"\\{ord(c):03o}" for c in characters) + '"'
 
 
-def numbers(values: Sequence[float], scalar: str) -> str:
+def initialisers(values: Sequence[float], scalar: str) -> str:
     """The values as initialisers."""
     distinct = dict.fromkeys(values)  # a few: most are zero
     texts = {x: f"{'-' if x < 0 else ''}{literal(abs(x), scalar)}" for x in distinct}
@@ -86,15 +86,15 @@ def status_text(has_loops: bool) -> str:
     )
 
 
-WIDTH: Final = 110
+MAX_DECLARATION_LENGTH: Final = 110
 """Longest line of a declaration."""
 
-SHORTEST: Final = 30
+MIN_BREAK_COLUMN: Final = 30
 """Characters before a break in a sum at least."""
 
-CHECKS_A_LINE: Final = 6
+MAX_TERMS_PER_LINE: Final = 6
 
-ARRAY: Final = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\[")
+ARRAY_ENTRY: Final = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\[")
 """An array of its own, no member of a structure, where an entry of it is named."""
 
 NEWLINE: Final = "\n"
@@ -104,7 +104,7 @@ def join_wrapped(terms: Sequence[str], operator: str) -> str:
     """Terms with an operator between, a few on a line; one of several lines begins on its own."""
     rows = list[list[str]]()
     for term in terms:
-        if not rows or len(rows[-1]) == CHECKS_A_LINE or NEWLINE in term + rows[-1][-1]:
+        if not rows or len(rows[-1]) == MAX_TERMS_PER_LINE or NEWLINE in term + rows[-1][-1]:
             rows.append([])
         rows[-1].append(term)
     return f"{NEWLINE}       {operator}".join(operator.join(row) for row in rows)
@@ -112,15 +112,15 @@ def join_wrapped(terms: Sequence[str], operator: str) -> str:
 
 def named_arrays(text: str) -> list[str]:
     """The arrays that a line of C names, one for each entry."""
-    return ARRAY.findall(text)
+    return ARRAY_ENTRY.findall(text)
 
 
-def constant(a: Argument) -> str:
+def const_qualifier(a: Argument) -> str:
     """The qualifier of an array."""
     return "const " if a.direction == "in" else ""
 
 
-MARKS: Final = {"out": "RESTRICT", "work": "APART"}
+RESTRICT_MACROS: Final = {"out": "RESTRICT", "work": "APART"}
 """By direction of an array how its macro is called that says that it overlaps nothing."""
 
 
@@ -132,69 +132,69 @@ def with_restrict(parameter: str, module: str, marks: Mapping[str, str], a: Argu
 
 def declarator(start: str, parameters: Sequence[str]) -> str:
     """A function's head, its parameters wrapped under the opening bracket."""
-    return NEWLINE.join(wrapped(f"{start}(", parameters, ")"))
+    return NEWLINE.join(wrap_list(f"{start}(", parameters, ")"))
 
 
-def wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
+def wrap_list(start: str, parts: Sequence[str], end: str) -> list[str]:
     """Parts with commas between them, the lines after the first under the end of `start`."""
     lines = [start]
     for part in (f"{text}, " for text in parts):
-        if len(lines[-1]) + len(part) > WIDTH and lines[-1] != start:
+        if len(lines[-1]) + len(part) > MAX_DECLARATION_LENGTH and lines[-1] != start:
             lines.append(" " * len(start))
         lines[-1] += part
     *others, last = (line.rstrip() for line in lines)
     return [*others, last.removesuffix(",") + end]
 
 
-def block(b: Block) -> list[str]:
+def block_lines(b: Block) -> list[str]:
     """A step of the algorithm: its heading, if it has one, and its lines."""
     width = max((len(line.left[0]) for line in b.lines if len(line.left) == 1), default=0)
     lines = [f"/* {comment(b.title)} */"] if b.title else []
     for line in b.lines:
-        lines += _statement(line, width)
+        lines += _assignment_lines(line, width)
     return lines
 
 
-def _broken(start: str, text: str) -> list[str]:
+def _wrapped_assignment(start: str, text: str) -> list[str]:
     """An assignment, its right side on several lines where it is long: broken before the last sum
     that is least deep in parentheses."""
     lines: list[str] = []
-    while len(start) + len(text) > WIDTH:
-        places = _sums(text[: WIDTH - len(start)])
+    while len(start) + len(text) > MAX_DECLARATION_LENGTH:
+        places = _sum_signs(text[: MAX_DECLARATION_LENGTH - len(start)])
         if not places:
             break
-        least = min(depth for _, depth in places)
-        place = max(k for k, depth in places if depth == least)
+        min_depth = min(depth for _, depth in places)
+        place = max(k for k, depth in places if depth == min_depth)
         lines.append(start + text[:place].rstrip())
         start, text = " " * len(start), text[place:]
     return [*lines, start + text]
 
 
-SIGN: Final = re.compile(r"[()\[\]]| [+-] ")
+SUM_SIGN: Final = re.compile(r"[()\[\]]| [+-] ")
 """A parenthesis or bracket, or the sign between two terms."""
 
 
-def _sums(text: str) -> list[tuple[int, int]]:
+def _sum_signs(text: str) -> list[tuple[int, int]]:
     """Where there is a sign between two terms, and how deep in parentheses."""
     signs, depth = [], 0
-    for match in SIGN.finditer(text):
+    for match in SUM_SIGN.finditer(text):
         mark, place = match[0], match.start() + 1
         if mark in "([":
             depth += 1
         elif mark in ")]":
             depth -= 1
-        elif place > SHORTEST:
+        elif place > MIN_BREAK_COLUMN:
             signs.append((place, depth))
     return signs
 
 
-def _statement(line: CodeLine, width: int) -> list[str]:
+def _assignment_lines(line: CodeLine, width: int) -> list[str]:
     """One assignment a line, equals signs aligned; entries that share a value share lines."""
     left, right = line
     if not left:
         return [right]
     if len(left) == 1:
-        return _broken(f"{left[0]:{width}} = ", f"{right};")
+        return _wrapped_assignment(f"{left[0]:{width}} = ", f"{right};")
     return [
         " ".join(f"{entry} = {right};" for entry in left[k : k + 3]) for k in range(0, len(left), 3)
     ]

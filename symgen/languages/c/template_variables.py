@@ -8,29 +8,31 @@ from typing import Any, Final
 
 from symgen.certified.certificate import CertifyOptions
 from symgen.compiler.objective import Objective
-from symgen.languages.c.constants import LARGEST_MACROS, information
+from symgen.languages.c.constants import LARGEST_MACROS, info_struct
 from symgen.languages.c.controller_code import controllers
-from symgen.languages.c.loops import quantity_of, stack_bytes, static_functions, template_of
-from symgen.languages.c.loops import tables as body_tables
+from symgen.languages.c.loops import body_template, loop_quantity, stack_bytes, static_functions
+from symgen.languages.c.loops import tables_of_module as body_tables
 from symgen.languages.c.options import COptions, Release, objective_of
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.syntax import comment, literal, numbers, status_text, string
+from symgen.languages.c.syntax import comment, initialisers, literal, status_text, string
 from symgen.languages.certified_bounds import certificates
-from symgen.languages.conventions import ROWS, WIDTH, convention_lines, listed
-from symgen.languages.describe import descriptions, packed, tables
+from symgen.languages.conventions import MAX_LINE_LENGTH, ROW_MAJOR, convention_lines, wrapped_list
+from symgen.languages.describe import coordinate_tables, descriptions, packed_arrays
 from symgen.languages.module import Module
 
-CALLS: Final = (
+REENTRANCY: Final = (
     "Functions are re-entrant and thread-safe: they keep no state between calls. Outputs must not "
     "overlap inputs."
 )
 
 
-def shared_variables(module: Module) -> dict[str, Any]:
+def function_variables(module: Module) -> dict[str, Any]:
     """The variables of the template of a function."""
     header_notes(module)  # first: processes that write functions know the certificates
-    for ten in module.robot.blocks.values():
-        numbers(ten, module[COptions].scalar)  # refused before anything is computed with them
+    for parameters in module.robot.blocks.values():
+        initialisers(
+            parameters, module[COptions].scalar
+        )  # refused before anything is computed with them
     shared = {
         "module": module,
         "c": module[COptions],
@@ -38,31 +40,31 @@ def shared_variables(module: Module) -> dict[str, Any]:
         "number": partial(literal, scalar=module[COptions].scalar),
         "failure": status_text(bool(module.robot.model.closures)),
         "name_width": lambda function: max(len(a.name) for a in function.arguments),
-        "listed": listed,
-        "wrapped": lambda text: textwrap.wrap(text, WIDTH - 12),
+        "listed": wrapped_list,
+        "wrapped": lambda text: textwrap.wrap(text, MAX_LINE_LENGTH - 12),
         "largest": LARGEST_MACROS[module[COptions].scalar],
         "bodies": body_tables(module),
-        "body_template": template_of,
-        "loop_quantity": quantity_of,
+        "body_template": body_template,
+        "loop_quantity": loop_quantity,
     }
     of_header = cache(partial(static_functions, module, shared))
     return shared | {"stack_bytes": partial(stack_bytes, module, of_header)}
 
 
-def variables(module: Module, functions: Sequence[CFunction]) -> dict[str, Any]:
+def module_variables(module: Module, functions: Sequence[CFunction]) -> dict[str, Any]:
     """The variables that all templates may use."""
     return {
-        **shared_variables(module),
+        **function_variables(module),
         "functions": functions,
         "controllers": controllers(module, functions),
-        "layouts": packed(descriptions(module)),
-        "conventions": convention_lines(module, ROWS, CALLS, *header_notes(module)),
-        "tables": tables(module, comment),
+        "layouts": packed_arrays(descriptions(module)),
+        "conventions": convention_lines(module, ROW_MAJOR, REENTRANCY, *header_notes(module)),
+        "tables": coordinate_tables(module, comment),
         "string": string,
-        "numbers": lambda values: numbers(values, module[COptions].scalar),
+        "numbers": lambda values: initialisers(values, module[COptions].scalar),
         "release": module[Release],
         "libm": any(f.math for f in functions),
-        "info": information(module),
+        "info": info_struct(module),
     }
 
 
@@ -71,26 +73,26 @@ def variables(module: Module, functions: Sequence[CFunction]) -> dict[str, Any]:
 
 def header_notes(module: Module) -> list[str]:
     """The sentences, in order. Raises OptionError for a function without certified bounds."""
-    return [*_objective(module), *_precision(module), *_certified(module)]
+    return [*_objective_notes(module), *_precision_notes(module), *_certified_notes(module)]
 
 
-def _objective(module: Module) -> list[str]:
+def _objective_notes(module: Module) -> list[str]:
     """The objective of the choice between formulations, if it is not the operation count."""
-    aim = objective_of(module.choices)
-    if aim == Objective("operations"):
+    objective = objective_of(module.choices)
+    if objective == Objective("operations"):
         return []
-    if aim.name == "size":
+    if objective.name == "size":
         return [
             "Of several formulations, the generator chose the one with the smallest code; columns "
             "of a matrix that the same operations compute are computed in loops."
         ]
     return [
         "Of several formulations, the generator chose the one with the lowest estimated latency on "
-        f"{aim.machine.description}."
+        f"{objective.machine.description}."
     ]
 
 
-def _precision(module: Module) -> list[str]:
+def _precision_notes(module: Module) -> list[str]:
     """A sentence on the errors of single precision that are stated at each function."""
     if module[COptions].scalar == "double":
         return []
@@ -102,7 +104,7 @@ def _precision(module: Module) -> list[str]:
     ]
 
 
-def _certified(module: Module) -> list[str]:
+def _certified_notes(module: Module) -> list[str]:
     """A sentence on the inputs for which the certified bounds hold; none without certificates."""
     found = certificates(module)
     texts = list(dict.fromkeys(text for c in found.values() for text in c.domain.texts))

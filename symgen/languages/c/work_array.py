@@ -25,7 +25,7 @@ from typing import Final
 from symgen.compiler.objective import HOST
 from symgen.compiler.program import Index
 from symgen.languages.c.options import COptions, objective_of
-from symgen.languages.c.syntax import BYTES, named_arrays, wrapped
+from symgen.languages.c.syntax import BYTES, named_arrays, wrap_list
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.languages.writer import Step
@@ -52,31 +52,31 @@ class Partition:
 def partition(statements: Sequence[Step], size: int) -> Partition:
     """Pieces of at most `size` statements and ``ALIVE * size`` values at once, cut where few values
     are alive."""
-    living = live_counts(statements)
+    live = live_counts(statements)
     borders = [0]
-    while (end := _furthest(statements, borders[-1], size)) < len(statements):
+    while (end := _latest_end(statements, borders[-1], size)) < len(statements):
         first = borders[-1] + max(1, int(MIN_PIECE_RATIO * (end - borders[-1])))
-        borders.append(min(range(first, end + 1), key=lambda k: (living[k], -k)))
+        borders.append(min(range(first, end + 1), key=lambda k: (live[k], -k)))
     borders.append(len(statements))
     pieces = tuple(tuple(statements[a:b]) for a, b in pairwise(borders))
     return Partition(pieces, *spill_slots(pieces))
 
 
-def _furthest(statements: Sequence[Step], start: int, size: int) -> int:
+def _latest_end(statements: Sequence[Step], start: int, size: int) -> int:
     """Where a piece from `start` must end at the latest: it holds so many of its own values at
     once, on the stack."""
     end = min(start + size, len(statements))
-    most, held = max(1, int(MAX_LIVE_RATIO * size)), [0] * (end - start)
-    reader: dict[Index, int] = {}
+    max_live, live = max(1, int(MAX_LIVE_RATIO * size)), [0] * (end - start)
+    last_reader: dict[Index, int] = {}
     for k, s in enumerate(statements[start:end]):
-        for node in s.reads & reader.keys():
-            for place in range(reader[node] + 1, k + 1):
-                held[place] += 1
-                if held[place] > most:
+        for node in s.reads & last_reader.keys():
+            for place in range(last_reader[node] + 1, k + 1):
+                live[place] += 1
+                if live[place] > max_live:
                     return start + k
-            reader[node] = k
-        for node in s.makes:
-            reader[node] = k
+            last_reader[node] = k
+        for node in s.defines:
+            last_reader[node] = k
     return end
 
 
@@ -85,7 +85,7 @@ def live_counts(statements: Sequence[Step]) -> list[int]:
     last = {node: k for k, s in enumerate(statements) for node in s.reads}
     change = [0] * (len(statements) + 2)
     for k, s in enumerate(statements):
-        for node in s.makes:
+        for node in s.defines:
             if node in last:
                 change[k + 1] += 1
                 change[last[node] + 1] -= 1
@@ -99,19 +99,21 @@ def live_counts(statements: Sequence[Step]) -> list[int]:
 def spill_slots(pieces: Sequence[Sequence[Step]]) -> tuple[dict[Index, int], int]:
     """Slots by first fit, and their number; one is free again in the piece after its last
     reader's."""
-    home = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.makes}
+    defining_piece = {
+        node: p for p, piece in enumerate(pieces) for s in piece for node in s.defines
+    }
     last = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.reads}
-    crossing = [k for k, p in home.items() if last.get(k, p) > p]
+    crossing = [k for k, p in defining_piece.items() if last.get(k, p) > p]
     slot_of: dict[Index, int] = {}
-    free: list[int] = []
+    free_slots: list[int] = []
     ends = defaultdict[int, list[int]](list)
-    now, count = 0, 0
+    current_piece, count = 0, 0
     for node in crossing:
-        for piece in range(now, home[node]):
+        for piece in range(current_piece, defining_piece[node]):
             for slot in ends.pop(piece, ()):
-                heappush(free, slot)
-        now = home[node]
-        slot_of[node] = heappop(free) if free else count
+                heappush(free_slots, slot)
+        current_piece = defining_piece[node]
+        slot_of[node] = heappop(free_slots) if free_slots else count
         count = max(count, slot_of[node] + 1)
         ends[last[node]].append(slot_of[node])
     return slot_of, count
@@ -126,8 +128,8 @@ def addressing_range(module: Module) -> int:
     """The entries of an array that one instruction can address; 0 if segments have no advantage,
     which they have for small code and on a Cortex-M."""
     c = module[COptions]
-    matters = objective_of(module.choices).name == "size" or c.machine is not HOST
-    return ADDRESSING_RANGE_BYTES // BYTES[c.scalar] if matters else 0
+    is_useful = objective_of(module.choices).name == "size" or c.machine is not HOST
+    return ADDRESSING_RANGE_BYTES // BYTES[c.scalar] if is_useful else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +149,14 @@ class WorkArraySegments:
         """Whether pieces declare that segments do not overlap."""
         return self.size > 0 and self.length > 0
 
-    def at(self, place: int) -> tuple[str, int]:
+    def locate(self, place: int) -> tuple[str, int]:
         """The segment of an entry and its index there: entry 300 of `w` is entry 44 of `w256`."""
         first = place - place % self.length if self.is_split else 0
         return f"{WORK}{first or ''}", place - first
 
     def entry(self, array: str, place: int) -> str:
         """How an entry of an array is written."""
-        array, place = self.at(place) if array == WORK else (array, place)
+        array, place = self.locate(place) if array == WORK else (array, place)
         return f"{array}[{place}]"
 
     @property
@@ -163,22 +165,28 @@ class WorkArraySegments:
         step = self.length if self.is_split else self.size
         return [
             Argument(
-                "work", self.at(k)[0], (min(step, self.size - k),), f"work array from {k} on", ""
+                "work",
+                self.locate(k)[0],
+                (min(step, self.size - k),),
+                f"work array from {k} on",
+                "",
             )
             for k in range(0, self.size, step or 1)
         ]
 
 
-def passed(name: str) -> str:
+def caller_argument(name: str) -> str:
     """How a caller names an array of a piece: a segment is the address of its first entry."""
     first = name.removeprefix(WORK)
     return f"&{WORK}[{first}]" if name.startswith(WORK) and first.isdigit() else name
 
 
-def arrays_of(piece: Sequence[Step], where: Mapping[Index, str]) -> set[str]:
+def arrays_of(piece: Sequence[Step], node_texts: Mapping[Index, str]) -> set[str]:
     """The arrays whose entries a piece names, itself or as the text of a variable. Entries of an
     array begin alike, so that few texts are searched."""
-    texts = {t if isinstance(t, str) else where[t] for s in piece for t in (*s.makes, *s.tokens)}
+    texts = {
+        t if isinstance(t, str) else node_texts[t] for s in piece for t in (*s.defines, *s.tokens)
+    }
     starts = {start for text in texts for start in text.split("[")[:-1]}
     return {array for start in starts for array in named_arrays(f"{start}[")}
 
@@ -191,27 +199,27 @@ def slot_names(
 ) -> list[str]:
     """Lines that name the slots of the work array that a piece reads and writes, by their indices
     in its segments. In a piece, each slot holds one value."""
-    defined = [node for step in piece for node in step.makes]
+    defined = [node for step in piece for node in step.defines]
     read = sorted({node for s in piece for node in s.reads}.difference(defined) & slots.keys())
-    handed = [node for node in defined if node in slots]
-    places = {node: segments.at(slots[node]) for node in (*read, *handed)}
+    spilled = [node for node in defined if node in slots]
+    positions = {node: segments.locate(slots[node]) for node in (*read, *spilled)}
     return [
-        *_enumerated("values from earlier parts", read, places, names),
-        *_enumerated("values for later parts", handed, places, names),
+        *_enum_lines("values from earlier parts", read, positions, names),
+        *_enum_lines("values for later parts", spilled, positions, names),
     ]
 
 
-def _enumerated(
+def _enum_lines(
     title: str,
     nodes: Iterable[Index],
-    places: Mapping[Index, tuple[str, int]],
+    positions: Mapping[Index, tuple[str, int]],
     names: Mapping[Index, str],
 ) -> list[str]:
     """Lines that name the indices of values, those of each segment together."""
     lines, by_segment = list[str](), defaultdict[str, list[str]](list)
     for node in nodes:
-        segment, place = places[node]
+        segment, place = positions[node]
         by_segment[segment].append(f"{names[node]} = {place}")
     for segment, rows in by_segment.items():
-        lines += [f"/* places in {segment} of {title} */", *wrapped("enum { ", rows, " };")]
+        lines += [f"/* places in {segment} of {title} */", *wrap_list("enum { ", rows, " };")]
     return lines

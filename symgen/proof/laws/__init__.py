@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.numbers.caching import cached_method
-from symgen.numbers.decimals import in_decimals
+from symgen.numbers.decimals import decimal_precision
 from symgen.numbers.types import DecimalArray
 from symgen.proof.states import DIGITS, States
 from symgen.tracing.robot import ParametricModel
@@ -80,7 +80,7 @@ class LawEvaluator:
         law = law_of(quantity)
         if law is None:
             raise KeyError(quantity.name)
-        with in_decimals(DIGITS):
+        with decimal_precision(DIGITS):
             robot = self.robot
             acting = robot.friction or robot.wrenches or robot.thrusters
             loaded = quantity.depends_on_external_forces and bool(acting)

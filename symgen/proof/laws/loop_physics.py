@@ -28,7 +28,7 @@ from symgen.proof.tangent import (
     displaced,
     turned_accelerations,
 )
-from symgen.tracing.robot import SPRING_FIELDS
+from symgen.tracing.robot import SPRING_COEFFICIENTS
 
 Command = Callable[[States], DecimalArray]
 """The forces of a controller, not limited."""
@@ -44,7 +44,9 @@ TOLERANCE: Final = Decimal("1e-5")
 
 def without_friction(x: States) -> States:
     """The states without friction in the joints; springs and external wrenches as they are."""
-    springs = {i: {k: row[k] for k in SPRING_FIELDS if k in row} for i, row in x.passive.items()}
+    springs = {
+        i: {k: row[k] for k in SPRING_COEFFICIENTS if k in row} for i, row in x.passive.items()
+    }
     return replace(x, passive=springs)
 
 

@@ -9,6 +9,6 @@ LANGUAGE = Language(
     summary="Python on lists, without NumPy",
     main="{name}_math.py",
     keywords=frozenset(kwlist),
-    taken=frozenset({"math", "sign"}),
+    reserved_function_names=frozenset({"math", "sign"}),
     backend="symgen_mathpy.backend",
 )

@@ -1,16 +1,20 @@
 """How functions are written in the language, and how they are run."""
 
-from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.dialect import Dialect, function_call, functions
 from symgen.languages.external_runner import package_runner
 from symgen.languages.text_backend import TextBackend
 from symgen.text import in_ascii
 
 DIALECT = Dialect(
-    operations=functions(lambda op: call("sign" if op.name == "sign" else f"math.{op.name}")),
+    operations=functions(
+        lambda op: function_call("sign" if op.name == "sign" else f"math.{op.name}")
+    ),
     literal=repr,
     declare="{name}",
 )
-STYLE = TextBackend(DIALECT, lambda text: in_ascii(text, "<{:x}>"), repr, heading="# {}", end="")
+STYLE = TextBackend(
+    DIALECT, lambda text: in_ascii(text, "<{:x}>"), repr, heading="# {}", statement_end=""
+)
 
 
 def files(module):
