@@ -292,6 +292,7 @@ TABLE = {
     "velocity 4 of the motor": Fault(
         _scaled(101.0, "qd_joint4"), NAMED, "--scale qd_joint4=0.0099"
     ),
+    "velocities of motors": Fault(_scaled(101.0, "qd"), NAMED, "--scale qd_joint1=0.0099"),
     "velocities in turns": Fault(_scaled(0.5 / np.pi, "qd"), NAMED, "--unit qd=rev"),
     "position 3 by half": Fault(_scaled(0.5, "q_joint3"), NAMED, "--scale q_joint3=2"),
     "all signs of velocities": Fault(_scaled(-1.0, "qd"), NAMED, "--scale qd_joint1=-1"),

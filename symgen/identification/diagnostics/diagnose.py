@@ -37,6 +37,7 @@ from symgen.identification.diagnostics.hypotheses import (
 )
 from symgen.identification.model.problem import Problem, gravity_kernel
 from symgen.jobs.job import Job
+from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.text import quoted, shown
 
 
@@ -139,8 +140,11 @@ def _wrong_common_factor(context: DiagnosticContext, slope: float) -> list[Candi
     trial = context.trial
     finding = f"the derivatives of all positions are {slope:.4g} times the recorded velocities"
 
+    coordinates = velocity_coordinates(context.model.mapping.model)
+    (base, *others) = sorted({row.unit.partition("/")[0] for row in coordinates})
+
     def cure(group: str, factor: float) -> str:
-        unit = unit_of(group, factor, "rad") or unit_of(group, factor, "m")
+        unit = None if others else unit_of(group, factor, base)
         scales = (scale_options(joint, factor, group) for joint in context.joints)
         return f"give {unit or ' '.join(scales)}"
 
