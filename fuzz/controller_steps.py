@@ -98,7 +98,7 @@ class Stepper:
         at, lasting = 0, self.one.lasting
         for key, size in self.one.kept.items():
             how = self.row.start.get(key, 0.0)
-            start = self.given[how] if isinstance(how, str) else self.row.beginning(key, size)
+            start = self.given[how] if isinstance(how, str) else self.row.initial_values(key, size)
             if not np.array_equal(lasting[at : at + size], np.array(start, self.one.real), True):
                 yield f"reset leaves {key} as it was"
             at += size

@@ -79,7 +79,7 @@ def test_compiled_templates_are_kept_as_python_keeps_modules(tmp_path, monkeypat
 @pytest.mark.parametrize("text", ["A {{ x }}", "B {{ x }}\n"])
 def test_a_changed_template_is_compiled_anew(text, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    monkeypatch.setattr(render, "FOLDERS", (tmp_path,))
+    monkeypatch.setattr(render, "TEMPLATE_FOLDERS", (tmp_path,))
     file = tmp_path / "x.jinja"
     for now in ("before {{ x }}", text):
         file.write_text(now, encoding="utf-8")
