@@ -83,7 +83,10 @@ class DerivativeFilter:
             - t[self.half_width : -self.half_width, None]
         ) / (self.half_duration)
         within = np.abs(u) <= 1.0
-        powers = np.where(within[:, None], u[:, None] ** np.arange(ORDER + 1)[:, None], 0.0)
+        powers = np.empty((len(u), ORDER + 1, u.shape[1]))
+        powers[:, 0] = within
+        for k in range(ORDER):
+            np.multiply(powers[:, k], u, out=powers[:, k + 1])
         gram = powers @ powers.transpose(0, 2, 1)
         enough = within.sum(axis=1) >= MIN_WINDOW_SAMPLES
         gram[~enough] = np.eye(ORDER + 1)
