@@ -72,7 +72,7 @@ def predictions(found: Identified, code: Any) -> Any:
     as in the estimate: the motion before the log is that of its first steps."""
     drives = found.equations.drives
     assert drives is not None and drives.presliding is not None
-    blocks = list(drives.presliding.attached(found.reading.blocks(lambda step: None)))
+    blocks = list(drives.presliding.attached(found.dataset.blocks(lambda step: None)))
     first, rows = blocks[0].q, []
     state, before = np.zeros(first.shape[1]), 2 * first[0] - first[LEAD_STEPS]
     for block in blocks:

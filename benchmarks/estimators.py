@@ -99,9 +99,11 @@ VARIANTS: Final = {
     "squares instead of the robust loss": Variant({"loss": "squares"}),
     "without the prior of the bodies": _of(IterativeEstimator, "_with_prior", _same),
     "without the prior of the laws": _of(iterative, "regularizer", _without_drives),
-    "laws that depend on the load at every joint": _of(IterativeEstimator, "_movable", _same),
+    "laws that depend on the load at every joint": _of(
+        IterativeEstimator, "_without_self_locking", _same
+    ),
     "cut-off from the bandwidth alone": _of(cutoffs, "lower_cutoff", _constant(None)),
-    "every sample instead of means": _of(LogReducer, "mean", _constant(1)),
+    "every sample instead of means": _of(LogReducer, "equations_per_mean", _constant(1)),
     "fixed shape parameters": _of(drive_columns, "_choices", _middle(drive_columns._choices)),
     "a prior against naive variances": Variant(
         replaced=(

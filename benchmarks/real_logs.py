@@ -222,7 +222,7 @@ def even(trial: Trial, log: Path, folder: Path) -> Even:
 
     _, loaded, sought = prepared(trial.robot, trial.couple, folder)
     read = open_dataset(str(log), sought.wanted, loaded.model, trial.settings())
-    raw = np.concatenate([np.column_stack([p.t, p.rows]) for p in read.source.usable()])
+    raw = np.concatenate([np.column_stack([p.t, p.rows]) for p in read.row_reader.usable()])
     step, n = read.step, loaded.model.dof
     t = np.arange(raw[0, 0], raw[-1, 0], step)
     columns = np.array([np.interp(t, raw[:, 0], x) for x in raw[:, 1:].T]).T

@@ -16,7 +16,7 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangents, unit
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar, restart
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, set_restart_point
 
 SOURCE = (
     "Singh, Russell & Wensing, Efficient analytical derivatives of rigid-body dynamics, RA-L 2022"
@@ -196,7 +196,7 @@ def forward_derivatives(
     parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
     accelerating_forces = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
     qdd = solver.solve(accelerating_forces)
-    restart(qdd, (*solver.l_entries.values(), *solver.inverse_d.values()))
+    set_restart_point(qdd, (*solver.l_entries.values(), *solver.inverse_d.values()))
     slopes = formulation(system, q, qd, coupling.body_rates(qdd))
     matrices = (
         coupling.matrix(square_matrix(system, x))

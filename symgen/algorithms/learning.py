@@ -19,7 +19,7 @@ from symgen.algorithms.controllers import (
 from symgen.algorithms.manifold import difference_rate
 from symgen.algorithms.motion import motions
 from symgen.algorithms.registry import Array
-from symgen.algorithms.regressors import base_entries, base_regressor, with_passive
+from symgen.algorithms.regressors import base_entries, base_regressor, with_passive_columns
 from symgen.algorithms.steps import difference
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.independence import independent_parameters
@@ -104,7 +104,9 @@ def _reference_regressor(
     `friction_rates` gives."""
     entries = base_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
     friction_at = friction_rates(system, qd, qd_r)
-    return with_passive(entries, system, q, friction_at, len(independent_parameters(system).keys))
+    return with_passive_columns(
+        entries, system, q, friction_at, len(independent_parameters(system).keys)
+    )
 
 
 @controller(

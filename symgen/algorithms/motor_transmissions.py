@@ -36,7 +36,7 @@ from symgen.text import shown
 
 Rows = list[list[Scalar]]
 
-_of_motors = partial(
+_motor_quantity = partial(
     quantity,
     source="Featherstone, Rigid Body Dynamics Algorithms (2008), section 8.2",
     closed_loops=True,
@@ -68,12 +68,12 @@ class Motors:
             )
         return cls(system.coupling, dict(zip(bodies, coordinates, strict=True)))
 
-    def matrix(self, at: Coupling) -> Rows:
+    def matrix(self, coupling: Coupling) -> Rows:
         """J, n x n, from the coupling at a state."""
         n = self.coupling.velocities
         rows: Rows = [[1.0 if i == k else ZERO for k in range(n)] for i in range(n)]
         for body, k in self.coordinates.items():
-            rows[k] = velocity_row(at.drives[body - 1], n)
+            rows[k] = velocity_row(coupling.drives[body - 1], n)
         return rows
 
 
@@ -87,7 +87,7 @@ def _transposed(rows: Rows) -> Rows:
     return [[*column] for column in zip(*rows, strict=True)]
 
 
-@_of_motors(
+@_motor_quantity(
     "motor_motion",
     "positions and velocities of motors at a joint",
     inputs=("q", "qd"),
@@ -101,17 +101,17 @@ def motor_motion(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The motors' positions (from -π to π where a loop determines an angle) and velocities."""
     motors = Motors.of(system, joint)
-    at, x = system.coupling.at(q)
+    coupling, x = system.coupling.at(q)
     out: list[Scalar] = [ZERO] * len(qd)
     for k, place in single_positions(motors.coupling).items():
         out[k] = q[place]
     for body, k in motors.coordinates.items():
         position = x[body - 1]
         out[k] = coordinate(position)
-    return out, [dot(row, qd) for row in motors.matrix(at)]
+    return out, [dot(row, qd) for row in motors.matrix(coupling)]
 
 
-@_of_motors(
+@_motor_quantity(
     "motor_torques",
     "tau_m that gives tau, of motors at a joint",
     inputs=("q", "tau"),
@@ -126,7 +126,7 @@ def motor_torques(
     return _solve(matrix, tau, _transposed(motors.matrix(sample_state(motors.coupling)[0])))
 
 
-@_of_motors(
+@_motor_quantity(
     "joint_torques",
     "tau of tau_m, of motors at a joint",
     inputs=("q", "tau_m"),
@@ -140,7 +140,7 @@ def joint_torques(
     return [dot(column, tau_m) for column in _transposed(matrix)]
 
 
-@_of_motors(
+@_motor_quantity(
     "joint_rates",
     "qd of qd_m, of motors at a joint",
     inputs=("q", "qd_m"),
@@ -158,7 +158,7 @@ def joint_rates(
     )
 
 
-@_of_motors(
+@_motor_quantity(
     "reflected_inertia",
     "J^T B J of motors at a joint",
     inputs=("q", "motor_inertia"),
@@ -181,10 +181,10 @@ def reflected_inertia(
 
 
 def _motor_equations(
-    motors: Motors, at: Coupling, x: Sequence[Any], q_m: Coordinates
+    motors: Motors, coupling: Coupling, x: Sequence[Any], q_m: Coordinates
 ) -> tuple[Rows, list[Scalar]]:
     """The rows of the equations of all motors by the coordinates, and what is left of them."""
-    matrix = motors.matrix(at)
+    matrix = motors.matrix(coupling)
     residuals: list[Scalar] = [ZERO] * len(matrix)
     for body, k in motors.coordinates.items():
         place = UnitAngle.of(q_m[k]) if isinstance(x[body - 1], UnitAngle) else q_m[k]
@@ -194,7 +194,10 @@ def _motor_equations(
             positions_there = {**dict(enumerate(x, 1)), body: place}
             columns = constant_distance.columns(positions_there)
             rows = [
-                [multiple(f, columns[b][0]) for f in velocity_row(at.drives[b - 1], len(matrix))]
+                [
+                    multiple(f, columns[b][0])
+                    for f in velocity_row(coupling.drives[b - 1], len(matrix))
+                ]
                 for b in columns
                 if b != body
             ]
@@ -208,7 +211,7 @@ def _motor_equations(
     return matrix, residuals
 
 
-@_of_motors(
+@_motor_quantity(
     "joint_step",
     "q after a step of Newton's method towards q_m, of motors at a joint",
     inputs=("q", "q_m"),
@@ -226,12 +229,12 @@ def joint_step(
             f"joint_step:{shown(joint)}: the motors move a joint with several coordinates, or "
             "positions that only Newton's method gives; use loop_closure"
         )
-    at, x = system.coupling.at(q)
+    coupling, x = system.coupling.at(q)
     sample, sample_positions = sample_state(motors.coupling)
     sample_motors: list[Scalar] = [ZERO] * len(q_m)
     for body, k in motors.coordinates.items():
         sample_motors[k] = as_number(sample_positions[body - 1])
-    matrix, residuals = _motor_equations(motors, at, x, q_m)
+    matrix, residuals = _motor_equations(motors, coupling, x, q_m)
     sample_matrix, _ = _motor_equations(motors, sample, sample_positions, sample_motors)
     changes = _solve(matrix, residuals, sample_matrix)
     for k in motors.coordinates.values():

@@ -24,11 +24,11 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13a, 13c"
 CHRISTOFFEL = "Echeandia & Wensing (2021), eq. 9, linear in the parameters"
-_of_parameters = partial(quantity, needs_inertia=False, source=SOURCE, regroupings=(WHOLE,))
+_parameter_derivative = partial(quantity, needs_inertia=False, source=SOURCE, regroupings=(WHOLE,))
 SHAPE = ("n", "n", "ten")
 
 
-@_of_parameters(
+@_parameter_derivative(
     "mass_matrix_by_parameters",
     "dM/dpi",
     closed_loops=True,
@@ -54,7 +54,7 @@ def mass_matrix_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Sc
     return row_major_entries(entries, n * n, system.parameters)
 
 
-@_of_parameters(
+@_parameter_derivative(
     "coriolis_matrix_by_parameters",
     "dC/dpi",
     inputs=("q", "qd"),
@@ -78,7 +78,7 @@ def coriolis_matrix_by_parameters(
     return row_major_entries(entries, n * n, system.parameters)
 
 
-@_of_parameters(
+@_parameter_derivative(
     "gravity_by_parameters",
     "dg/dpi",
     closed_loops=True,
@@ -95,7 +95,7 @@ def gravity_by_parameters(system: CanonicalModel, q: Coordinates) -> list[Scalar
     )
 
 
-@_of_parameters(
+@_parameter_derivative(
     "momentum_rate_regressor",
     "N(q, qd) pi = C^T qd - g",
     inputs=("q", "qd"),

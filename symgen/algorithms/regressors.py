@@ -37,7 +37,7 @@ from symgen.mechanics.spatial import ZERO_VECTOR, Twist
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
-_of_parameters = partial(
+_linear_quantity = partial(
     quantity, closed_loops=True, needs_inertia=False, regroupings=(WHOLE,), source=SOURCE
 )
 """A quantity that is linear in the inertial parameters."""
@@ -48,15 +48,15 @@ SLOTINE_LI = (
 
 
 def joint_entries(
-    system: CanonicalModel, q: Coordinates, moving: Mapping[int, Motion]
+    system: CanonicalModel, q: Coordinates, body_motions: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """The entries of every joint for the inertial parameters of every body, by joint index and
     column."""
-    return regressor_entries(system, unit_twists(system, q), moving)
+    return regressor_entries(system, unit_twists(system, q), body_motions)
 
 
 def base_entries(
-    system: CanonicalModel, q: Coordinates, moving: Mapping[int, Motion]
+    system: CanonicalModel, q: Coordinates, body_motions: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """The entries of every joint for every base parameter, by joint index and column."""
     units = unit_twists(system, q)
@@ -64,7 +64,7 @@ def base_entries(
     for column, (i, k) in enumerate(independent_parameters(system).keys):
         with system.section(i, "columns"):
             entries |= {
-                (j - 1, column): moment_entries(unit, moving[i])[k]()
+                (j - 1, column): moment_entries(unit, body_motions[i])[k]()
                 for j, unit in units[i].items()
             }
     return entries
@@ -85,7 +85,7 @@ Y_BASE = Array(
 )
 
 
-def with_passive(
+def with_passive_columns(
     entries: Mapping[tuple[int, int], Scalar],
     system: CanonicalModel,
     q: Coordinates,
@@ -107,7 +107,7 @@ def with_passive(
     return row_major_entries({**entries, **passive}, system.size, columns + len(columns_of))
 
 
-@_of_parameters(
+@_linear_quantity(
     "regressor",
     "Y(q, qd, qdd) pi = tau",
     inputs=("q", "qd", "qdd"),
@@ -118,10 +118,10 @@ def regressor(
 ) -> list[Scalar]:
     """Y with tau = Y π for the ten inertial parameters of each body, n x 10 n, row-major."""
     entries = joint_entries(system, q, motions(system, q, qd, qdd))
-    return with_passive(entries, system, q, qd, system.parameters)
+    return with_passive_columns(entries, system, q, qd, system.parameters)
 
 
-@_of_parameters(
+@_linear_quantity(
     "base_regressor",
     "Y_b(q, qd, qdd) beta = tau",
     inputs=("q", "qd", "qdd"),
@@ -132,10 +132,10 @@ def base_regressor(
 ) -> list[Scalar]:
     """Y_b with tau = Y_b β for the base parameters, n x b, row-major."""
     entries = base_entries(system, q, motions(system, q, qd, qdd))
-    return with_passive(entries, system, q, qd, len(independent_parameters(system).keys))
+    return with_passive_columns(entries, system, q, qd, len(independent_parameters(system).keys))
 
 
-@_of_parameters(
+@_linear_quantity(
     "slotine_li_regressor",
     "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g",
     inputs=("q", "qd", "qd_r", "qdd_r"),
@@ -147,13 +147,13 @@ def slotine_li_regressor(
 ) -> list[Scalar]:
     """Y_r with Y_r π = M q̈_r + C q̇_r + g, C that of `coriolis_matrix`; n x 10 n, row-major.
 
-    C_ij = ∫ J_iᵀ dJ_j/dt dm (Echeandia & Wensing 2021, eq. 9), so the field is the rate of
-    reference velocities."""
+    C_ij = ∫ J_iᵀ dJ_j/dt dm (Echeandia & Wensing 2021, eq. 9), so the
+    accelerations are the time derivatives of the reference velocities."""
     entries = joint_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
-    return with_passive(entries, system, q, qd, system.parameters)
+    return with_passive_columns(entries, system, q, qd, system.parameters)
 
 
-@_of_parameters(
+@_linear_quantity(
     "slotine_li_base_regressor",
     "Y_b(q, qd, qd_r, qdd_r) beta = M qdd_r + C qd_r + g",
     inputs=("q", "qd", "qd_r", "qdd_r"),
@@ -165,10 +165,10 @@ def slotine_li_base_regressor(
 ) -> list[Scalar]:
     """Y_rb with Y_rb β = M q̈_r + C q̇_r + g for the base parameters, n x b, row-major."""
     entries = base_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
-    return with_passive(entries, system, q, qd, len(independent_parameters(system).keys))
+    return with_passive_columns(entries, system, q, qd, len(independent_parameters(system).keys))
 
 
-@_of_parameters(
+@_linear_quantity(
     "base_parameters",
     "beta(pi)",
     inputs=("ten",),
@@ -182,7 +182,7 @@ def base_parameters(system: CanonicalModel, ten: Sequence[Scalar]) -> list[Scala
     return base_values(system, ten)
 
 
-@_of_parameters(
+@_linear_quantity(
     "wrench_regressor",
     "W(q, qd, qdd) pi = force and moment on a link",
     inputs=("q", "qd", "qdd"),
@@ -210,10 +210,10 @@ def wrench_entries(
     the origin of the frame in its axes, 6 x 10 n, row-major; `state` is (q, q̇, q̈). Raises
     OptionError where closed loops add to it."""
     check_outside_loops(system, frame.body, name)
-    moving, units = motions(system, *state), _unit_twists_of_frame(system, state[0], frame)
+    body_motions, units = motions(system, *state), _unit_twists_of_frame(system, state[0], frame)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, columns in system.columns.items():
-        read = regressor_columns_of_body(system, i, moving[i])
+        read = regressor_columns_of_body(system, i, body_motions[i])
         for row, twist in enumerate(units.get(i, ())):
             entries |= {(row, k): x for k, x in zip(columns, read(twist), strict=True)}
     return row_major_entries(entries, 6, system.parameters)
@@ -238,7 +238,7 @@ def _unit_twists_of_frame(
     return units
 
 
-@_of_parameters(
+@_linear_quantity(
     "momentum_regressor",
     "P(q, qd) pi = M qd",
     inputs=("q", "qd"),
@@ -258,7 +258,7 @@ def momentum_regressor(system: CanonicalModel, q: Coordinates, qd: Coordinates) 
     return row_major_entries(entries, system.size, system.parameters)
 
 
-@_of_parameters(
+@_linear_quantity(
     "kinetic_energy_regressor",
     "k(q, qd) pi = T",
     inputs=("q", "qd"),
@@ -269,13 +269,13 @@ def kinetic_energy_regressor(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
     """k with k·π the kinetic energy, 10 n numbers."""
-    moving = twists(system, q, qd)
+    body_twists = twists(system, q, qd)
     of_links = [
         x
         for i in system.link_bodies
-        for x in _kinetic_entries(twist_at_frame(moving[i], system.link_pose(i)))
+        for x in _kinetic_entries(twist_at_frame(body_twists[i], system.link_pose(i)))
     ]
-    return of_links + [_rotor_entry(system, i, moving[i]) for i in system.rotors]
+    return of_links + [_rotor_entry(system, i, body_twists[i]) for i in system.rotors]
 
 
 def _rotor_entry(system: CanonicalModel, i: int, twist: Twist) -> Scalar:
@@ -283,19 +283,19 @@ def _rotor_entry(system: CanonicalModel, i: int, twist: Twist) -> Scalar:
     moment = system.body(i).joint.rotor_moment
     if moment == "J":
         return 0.5 * (twist.w.z * twist.w.z)
-    moving = twist.v if moment == "m" else twist.w
-    return 0.5 * moving.dot(moving)
+    velocity = twist.v if moment == "m" else twist.w
+    return 0.5 * velocity.dot(velocity)
 
 
 def _kinetic_entries(twist: Twist) -> list[Scalar]:
-    """Half of what a twist finds in the field of its own velocities."""
+    """The kinetic energy of a body at a twist for each unit inertial parameter."""
     v, w = twist.v, twist.w
     spins = [w[i] * w[j] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
     halves = (x if k in (1, 2, 4) else 0.5 * x for k, x in enumerate(spins))
     return [0.5 * v.dot(v), *v.cross(w), *halves]
 
 
-@_of_parameters(
+@_linear_quantity(
     "potential_energy_regressor",
     "u(q) pi = V",
     inputs=("q",),
@@ -321,5 +321,5 @@ def _spring_entries(system: CanonicalModel, q: Coordinates) -> Iterator[Scalar]:
             yield energy(JointState(q[i - 1], ZERO), system.body(i).passive.shape)
 
 
-def _potential_entries(height: PotentialPerMass) -> list[Scalar]:
-    return [height.level, *height.slope, *[ZERO] * 6]
+def _potential_entries(potential: PotentialPerMass) -> list[Scalar]:
+    return [potential.level, *potential.slope, *[ZERO] * 6]

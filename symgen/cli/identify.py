@@ -142,7 +142,7 @@ def identify(
     for verdict in extra.verdicts:
         output.say(f"{shown(log[0])}: warning: {verdict.text}", error=True)
     for note in identified.notes:
-        if note not in identified.reading.warnings:
+        if note not in identified.dataset.warnings:
             output.say(note, error=True)
     report(identified, extra.lines, extra.data).print(as_json)
     _print_written_files((out, html, urdf, actuators_out), extra, as_json)
@@ -291,7 +291,7 @@ def predict(
         if out is not None:
             tell("drawing the plots")
             write_prediction(prediction, out, pictures)
-    for note in prediction.reading.notes:
+    for note in prediction.dataset.notes:
         output.say(note, error=True)
     prediction_report(prediction).print(as_json)
     if out is not None and not as_json:

@@ -52,13 +52,13 @@ def dump(file: str, quantity: str, as_json: bool, **options: Any) -> None:
 @command("list")
 @option(
     "--all",
-    "every",
+    "details",
     is_flag=True,
     help="Print the formula, the inputs and the outputs of each quantity.",
     section="Output",
 )
 @with_options(JSON)
-def list_(every: bool, as_json: bool) -> None:
+def list_(details: bool, as_json: bool) -> None:
     """List the quantities and languages.
 
     \b
@@ -67,7 +67,7 @@ def list_(every: bool, as_json: bool) -> None:
     """
     from symgen.inspection.report_tables import overview, registry
 
-    if as_json or every:
+    if as_json or details:
         registry().print(as_json)
     else:
         overview()
@@ -144,13 +144,13 @@ FIGURE_MARK: Final = re.compile(r"<!--=.*?-->")
 """The comments that mark figures on pages (`make figures`); a browser does not show them."""
 
 
-def _pages(robot: object, start: str) -> Iterable[str]:
+def _page_completions(robot: object, start: str) -> Iterable[str]:
     """The completions of the name of a page."""
     return page_titles()
 
 
 @command()
-@click.argument("page", metavar="[PAGE]", required=False, shell_complete=naming(_pages))
+@click.argument("page", metavar="[PAGE]", required=False, shell_complete=naming(_page_completions))
 @with_options(JSON)
 def docs(page: str | None, as_json: bool) -> None:
     """Print a page of the documentation, or list the pages.

@@ -15,7 +15,7 @@ from symgen.identification.data.log_options import LogOptions
 from symgen.options import rows
 from symgen.reading.options import links
 
-LOGS: Final = rows(LogOptions)
+LOG_OPTIONS: Final = rows(LogOptions)
 """The options that describe a log."""
 
 
@@ -33,7 +33,7 @@ LOGS: Final = rows(LogOptions)
     "motion.",
     section="Log",
 )
-@with_options(LOGS, ROBOT)
+@with_options(LOG_OPTIONS, ROBOT)
 def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options: Any) -> None:
     """Show how a log is interpreted: columns, sample rate, gaps, standstill, ranges.
 
@@ -49,17 +49,17 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
-    wanted = LogOptions(**{row.name: options.pop(row.name) for row in LOGS})
+    log_options = LogOptions(**{row.name: options.pop(row.name) for row in LOG_OPTIONS})
     target = None if plot is None else picture_target("--plot", plot, "symgen log", [log])
     with progress() as tell:
         model = None if robot is None else Job.of(robot, **options).load().model
-        look = log_report.log_overview(log, wanted, model, tell)
+        overview = log_report.log_overview(log, log_options, model, tell)
         if target is not None:
             tell("drawing the plot")
-            write_files({target: log_report.picture(look, target)})
-    for note in look.reading.notes:
+            write_files({target: log_report.picture(overview, target)})
+    for note in overview.dataset.notes:
         output.say(note, error=True)
-    log_report.report(look).print(as_json)
+    log_report.report(overview).print(as_json)
 
 
 @command()
@@ -88,7 +88,7 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     show_default="the last link",
     section="Load",
 )
-@with_options(LOGS, ROBOT)
+@with_options(LOG_OPTIONS, ROBOT)
 def gains(
     file: str,
     unloaded: str,
@@ -114,12 +114,12 @@ def gains(
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
-    wanted = LogOptions(**{row.name: options.pop(row.name) for row in LOGS})
+    log_options = LogOptions(**{row.name: options.pop(row.name) for row in LOG_OPTIONS})
     job = Job.of(file, **options)
     place = None if out is None else output_file("symgen gains", out)
     with progress() as tell:
         tell("reading the robot")
-        fitted = fitted_gains(job, job.load(), (unloaded, loaded), mass, link, wanted, tell)
+        fitted = fitted_gains(job, job.load(), (unloaded, loaded), mass, link, log_options, tell)
         if place is not None:
             write_files({place: toml_of_gains(fitted).encode()})
     for note in fitted.notes:
@@ -147,7 +147,7 @@ def gains(
     show_default=True,
     section="Model and method",
 )
-@with_options(LOGS, ROBOT)
+@with_options(LOG_OPTIONS, ROBOT)
 def stiffness(
     file: str, log: str, torque: str, out: Path | None, as_json: bool, **options: Any
 ) -> None:
@@ -168,12 +168,12 @@ def stiffness(
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
-    wanted = LogOptions(**{row.name: options.pop(row.name) for row in LOGS})
+    log_options = LogOptions(**{row.name: options.pop(row.name) for row in LOG_OPTIONS})
     job = Job.of(file, **options)
     place = None if out is None else output_file("symgen stiffness", out)
     with progress() as tell:
         tell("reading the log")
-        found = joint_stiffness(job, job.load(), log, torque, wanted)
+        found = joint_stiffness(job, job.load(), log, torque, log_options)
         if place is not None:
             write_files({place: toml_of_springs(found).encode()})
     for note in found.notes:

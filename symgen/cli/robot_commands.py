@@ -83,7 +83,7 @@ def _gains(texts: tuple[str, ...]) -> dict[str, list[float]]:
     return gains
 
 
-def _check_together(controller: str, rate: float | None, gains: tuple[str, ...]) -> None:
+def _check_controller_options(controller: str, rate: float | None, gains: tuple[str, ...]) -> None:
     """Raises OptionError for options of a controller without the others that they need."""
     if controller and rate is None:
         raise OptionError(
@@ -132,7 +132,7 @@ def check(
     from symgen.robot.robot import Robot
     from symgen.robot.sampled_loop import sampled_loop
 
-    _check_together(controller, rate, gains)
+    _check_controller_options(controller, rate, gains)
     chosen = _gains(gains)
     job = Job.of(file, **options)
     loaded = job.load()
@@ -174,7 +174,7 @@ def init(file: str, out: str | None, as_json: bool, **options: Any) -> None:
     say_written([path], [], as_json, f"wrote {path}")
 
 
-def _quantities(robot: Any, start: str) -> Iterable[str]:
+def _entry_completions(robot: Any, start: str) -> Iterable[str]:
     """The completions of `--entry`."""
     from symgen.tracing.options import complete_quantities
 
@@ -200,7 +200,7 @@ def _quantities(robot: Any, start: str) -> Iterable[str]:
 @option(
     "--entry",
     metavar="QUANTITY[:OUTPUT][:I,J]",
-    shell_complete=naming(_quantities, ":"),
+    shell_complete=naming(_entry_completions, ":"),
     help="Print an entry (indices from 1) or an array of a quantity in closed form.",
     section="Display",
 )
@@ -233,20 +233,22 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
     from symgen.inspection.inspect_command import inspect_command
     from symgen.jobs.job import Job
 
-    shown = {name: options.pop(name) for name in ("as_json", "latex", "html", "plot", "groupings")}
-    _check(entry, symbolic, shown)
+    display = {
+        name: options.pop(name) for name in ("as_json", "latex", "html", "plot", "groupings")
+    }
+    _check_display_options(entry, symbolic, display)
     legend: list[str] = []
     notices: tuple[Notice, ...] = ()
     with progress() as tell:
         tell("reading the robot")
         if entry is not None:
-            forms = bool(shown["latex"]), bool(shown["as_json"])
+            forms = bool(display["latex"]), bool(display["as_json"])
             text, legend = entry_command(Job.of(file, **options), entry, symbolic, *forms)
         elif symbolic is not None:
-            forms = bool(shown["latex"]), bool(shown["as_json"])
+            forms = bool(display["latex"]), bool(display["as_json"])
             text = grouping_command(Job.of(file, **options), symbolic, *forms)
         else:
-            text, notices = inspect_command(file, options, tell, **shown)
+            text, notices = inspect_command(file, options, tell, **display)
     say(notices)
     for line in legend:
         output.say(line, error=True)
@@ -254,12 +256,14 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
         output.say(text)
 
 
-def _check(entry: str | None, symbolic: str | None, shown: dict[str, Any]) -> None:
+def _check_display_options(
+    entry: str | None, symbolic: str | None, display: dict[str, Any]
+) -> None:
     """Raise OptionError for options that would have no effect."""
-    idle = [f"--{name}" for name in ("html", "plot", "groupings") if shown[name]]
+    idle = [f"--{name}" for name in ("html", "plot", "groupings") if display[name]]
     if entry is not None and idle:
         raise OptionError(f"{idle[0]}: has no effect with --entry; remove one of the two options")
-    if entry is None and symbolic is not None and not shown["groupings"]:
+    if entry is None and symbolic is not None and not display["groupings"]:
         raise OptionError(
             f"--symbolic {cited(symbolic)}: has an effect only with --entry or --groupings; add "
             "one of them"

@@ -114,7 +114,7 @@ def balance_sums(program: Program, machine: Processor) -> Program:
     inputs = {name: rebalanced.input(name, shape) for name, shape in program.inputs}
     copy = _BalancedCopy(program, rebalanced, inputs, machine)
     values = copy.outputs()
-    rebalanced.restart = copy.restart
+    rebalanced.restart_point = copy.restart_point
     for out in program.outputs:
         rebalanced.output(out.name, out.shape, values[out.name])
     return rebalanced
@@ -187,7 +187,7 @@ def _sum_trees(program: Program) -> tuple[AbstractSet[Index], AbstractSet[Index]
     nodes, times = program.nodes, use_counts(program)
     sums = {i: (nodes[i].a, nodes[i].b) for i in live_nodes(program) if nodes[i].op in ADDITIVE_OPS}
     read = (k for operands in sums.values() for k in operands if k in sums)
-    partial_sums = {k for k in read if times[k] == 1 and k not in program.positive}
+    partial_sums = {k for k in read if times[k] == 1 and k not in program.positive_signs}
     tree_roots = {
         i
         for i, (a, b) in sums.items()

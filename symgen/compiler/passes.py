@@ -117,8 +117,8 @@ def pivots(program: Program, divisions: bool = True) -> tuple[Ref, ...]:
         if divisor is not None and program.nodes[divisor.node].op not in LEAVES:
             reciprocal = program.nodes[node.a].op == "const"
             signs[index if reciprocal else divisor.node] = divisor.negative
-        if index in program.positive:
-            signs[index] = program.positive[index]
+        if index in program.positive_signs:
+            signs[index] = program.positive_signs[index]
     return tuple(
         Ref(k, negative) for k, negative in signs.items() if program.nodes[k].op not in LEAVES
     )

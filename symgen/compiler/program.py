@@ -174,12 +174,13 @@ class Program:
         self.outputs: list[Output] = []
         self.inputs: list[tuple[str, tuple[int, ...]]] = []
         self.divisors: dict[Index, Ref] = {}
-        self.positive: dict[Index, bool] = {}
+        self.positive_signs: dict[Index, bool] = {}
+        """The nodes that must be positive with a sign: True for a minus in front."""
         self.column_loops: list[ColumnLoop] = []
-        self.restart: tuple[frozenset[Index], frozenset[Index]] | None = None
-        """A point at which the algorithm continues with few values, such as solved accelerations:
-        the nodes of these, and of what it reads later. All else may be computed again instead of
-        being kept live."""
+        self.restart_point: tuple[frozenset[Index], frozenset[Index]] | None = None
+        """A point from which the algorithm continues with few values, such as solved
+        accelerations: the nodes of these values, and the nodes before the point that are read again
+        after it. All others may be computed again after the point instead of being kept live."""
         self.analysis_cache: dict[Any, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
@@ -264,7 +265,7 @@ class Program:
             return x.ref
         number = plain(x)
         if isinstance(number, NamedNumber):
-            return self.known(number).ref
+            return self.symbolic_constant(number).ref
         index = self._node(("const", abs(number), None))
         self._numbers[index] = abs(number)
         if number in (0.0, 1.0, -1.0):
@@ -274,7 +275,7 @@ class Program:
             self._constants[number] = ref
         return ref
 
-    def known(self, x: NamedNumber) -> Value:
+    def symbolic_constant(self, x: NamedNumber) -> Value:
         """The value of a symbolic number. Raises OptionError in graphs for generated code."""
         raise no_value_error(x)
 
@@ -297,28 +298,28 @@ class Program:
         self.sections.append(self._section)
         return index
 
-    def sum(self, i: Index, j: Index, first: bool, second: bool) -> Value:
-        """The sum of two nodes, of which those with `first` and `second` are negated: a sum, a
-        difference if the signs differ, or a folded constant."""
+    def sum(self, i: Index, j: Index, negate_i: bool, negate_j: bool) -> Value:
+        """The sum of the nodes `i` and `j`, each negated if its flag is True: a sum, a difference
+        if the signs differ, or a folded constant."""
         neutral, numbers = self._zero_or_one_constants, self._numbers
         if i in neutral or j in neutral or (i in numbers and j in numbers):
-            known = self._folded_sum(i, j, first, second)
+            known = self._folded_sum(i, j, negate_i, negate_j)
             if known is not None:
                 return known
         if i > j:
-            i, j, first, second = j, i, second, first
-        if i == j and first != second:
+            i, j, negate_i, negate_j = j, i, negate_j, negate_i
+        if i == j and negate_i != negate_j:
             return self.value(0.0)
-        node = ("add" if first == second else "sub", i, j)
+        node = ("add" if negate_i == negate_j else "sub", i, j)
         index = self._index.get(node)  # as often as products, so without more calls
-        return Value(self, self._append(node) if index is None else index, first)
+        return Value(self, self._append(node) if index is None else index, negate_i)
 
-    def _folded_sum(self, i: Index, j: Index, first: bool, second: bool) -> Value | None:
+    def _folded_sum(self, i: Index, j: Index, negate_i: bool, negate_j: bool) -> Value | None:
         """The sum if constant folding or an operand 0 makes it free, else None."""
-        a, b = self._number(i, first), self._number(j, second)
+        a, b = self._number(i, negate_i), self._number(j, negate_j)
         if a is not None and b is not None:
             return self.value(OPS["add"].evaluate(a, b))
-        return Value(self, j, second) if a == 0 else Value(self, i, first) if b == 0 else None
+        return Value(self, j, negate_j) if a == 0 else Value(self, i, negate_i) if b == 0 else None
 
     def mul(self, i: Index, j: Index, negative: bool) -> Value:
         """The product of two nodes, with the sign moved out of it."""
@@ -374,16 +375,18 @@ class LoopProgram(Program):
     outputs, and operations counted by formula. Its nodes only state which inputs are read and which
     functions are called: every entry of an output is the same sum.
 
-    Errors of results are at most about `growth` roundings of the largest entry of an output.
+    Errors of results are at most about `error_growth` roundings of the largest entry of an output.
     Straight-line code takes at most about `straight_line` operations."""
 
-    def __init__(self, operations: Mapping[str, int], growth: float, straight_line: int) -> None:
+    def __init__(
+        self, operations: Mapping[str, int], error_growth: float, straight_line: int
+    ) -> None:
         super().__init__()
         self.operations = operations
-        self.growth = growth
+        self.error_growth = error_growth
         self.straight_line = straight_line
 
-    def close(
+    def declare(
         self, outputs: Iterable[tuple[str, tuple[int, ...]]], inputs: Iterable[Value]
     ) -> None:
         """Declare the outputs; `inputs` are entries that are read."""

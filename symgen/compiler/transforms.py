@@ -42,7 +42,9 @@ class ProgramCopy:
     def outputs(self) -> dict[str, list[Scalar]]:
         """The outputs of the source by name, on the target."""
         source = self.source
-        annotated = source.names.keys() | source.fallback_names.keys() | source.positive.keys()
+        annotated = (
+            source.names.keys() | source.fallback_names.keys() | source.positive_signs.keys()
+        )
         for title, indices in groupby(self.nodes_to_copy(), source.sections.__getitem__):
             with self.target.section(title):
                 for index in indices:
@@ -55,13 +57,13 @@ class ProgramCopy:
         }
 
     @property
-    def restart(self) -> tuple[frozenset[Index], frozenset[Index]] | None:
-        """The restart of the source (`Program.restart`), in nodes of the target."""
-        if self.source.restart is None:
+    def restart_point(self) -> tuple[frozenset[Index], frozenset[Index]] | None:
+        """The restart point of the source (`Program.restart_point`), in nodes of the target."""
+        if self.source.restart_point is None:
             return None
         solved, kept = (
             frozenset(self.value_map[k].node for k in part if k in self.value_map)
-            for part in self.source.restart
+            for part in self.source.restart_point
         )
         return solved, kept
 
@@ -98,8 +100,8 @@ class ProgramCopy:
             if index in known:
                 name, negative = known[index]
                 self.signed(index, negative).named(name + suffix)
-        if index in self.source.positive:
-            positive(self.signed(index, self.source.positive[index]))
+        if index in self.source.positive_signs:
+            positive(self.signed(index, self.source.positive_signs[index]))
 
 
 def pullback(outputs: Sequence[tuple[Scalar, Scalar]], inputs: Sequence[Value]) -> list[Scalar]:

@@ -175,7 +175,7 @@ class Accuracy:
         if "tau" in self.states and "qdd" in self.states:
             kind = "A_frame" if name.startswith("A_frame") else name
             largest = np.maximum(largest, self._cancelling_terms.get(kind, 0.0))
-        growth = program.growth * np.maximum(
+        growth = program.error_growth * np.maximum(
             1.0, angles / FULL_TURN
         )  # of other code: sums of angles
         return np.broadcast_to(growth * ROUNDOFF[self.scalar] * largest, flat.shape)

@@ -116,7 +116,7 @@ def positive(x: Scalar) -> Scalar:
     generated code can tell."""
     program = getattr(x, "program", None)
     if program is not None:
-        program.positive.setdefault(x.node, x.negative)  # type: ignore[attr-defined]
+        program.positive_signs.setdefault(x.node, x.negative)  # type: ignore[attr-defined]
     return x
 
 
@@ -134,12 +134,12 @@ def by_columns(
     return results
 
 
-def restart(solved: Iterable[Scalar], kept: Iterable[Scalar]) -> None:
+def set_restart_point(solved: Iterable[Scalar], kept: Iterable[Scalar]) -> None:
     """Tell an expression graph that an algorithm starts again with the values `solved`, and that it
     reads those in `kept` again."""
     parts: list[list[Any]] = [[x for x in xs if hasattr(x, "node")] for xs in (solved, kept)]
     for program in {x.program for part in parts for x in part}:
-        program.restart = tuple(frozenset(x.node for x in part) for part in parts)
+        program.restart_point = tuple(frozenset(x.node for x in part) for part in parts)
 
 
 FloatOrScalar = TypeVar("FloatOrScalar", float, Scalar)

@@ -62,7 +62,7 @@ class SymbolicTape(Program):
         self.atoms: list[sympy.Expr] = []
         self._known: dict[sympy.Expr, Value] = {}
 
-    def known(self, x: NamedNumber) -> Value:
+    def symbolic_constant(self, x: NamedNumber) -> Value:
         return self.value(self.on(x.expression))
 
     def of(self, expressions: Iterable[sympy.Expr]) -> list[Scalar]:

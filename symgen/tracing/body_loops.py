@@ -320,18 +320,18 @@ def _function(robot: ParametricModel, tables: BodyTables, request: FunctionReque
     formulation = next(f for f in quantity.formulations if f.name == cost.compared)
     regroup = robot.regroups[formulation.regrouping]
     sizes = dimensions(regroup)
-    growth = float(ROUNDINGS_PER_BODY * max(tables.depths))
+    error_growth = float(ROUNDINGS_PER_BODY * max(tables.depths))
     if quantity.needs_inverse:
-        growth *= _condition(regroup.layout)
+        error_growth *= _condition(regroup.layout)
     if quantity.link:
         regroup.layout.link_frame(quantity.link)  # refused if there is none
     column = tables.frame(quantity.link)[0] if quantity.link else tables.n
     path = tables.depths[column] if column < tables.n else 0
-    program = LoopProgram(cost.operations(tables, path), growth, cost.straight_line(tables))
+    program = LoopProgram(cost.operations(tables, path), error_growth, cost.straight_line(tables))
     used = {*quantity.inputs, *inputs_by_option(robot, [quantity])}
     arrays = [program.input(name, INPUTS[name].sizes(sizes)) for name in INPUTS if name in used]
     outputs = [(out.name, out.sizes(sizes)) for out in quantity.outputs]
-    program.close(outputs, [array[0] for array in arrays])
+    program.declare(outputs, [array[0] for array in arrays])
     return Function(
         request.name, ((quantity, formulation),), {formulation.regrouping: regroup}, program
     )

@@ -48,7 +48,7 @@ def test_what_must_be_positive_is_asked_for_again():
     inputs = {name: new.input(name, shape) for name, shape in old.inputs}
     for out in old.outputs:
         new.output(out.name, out.shape, copy_outputs(old, new, inputs)[out.name])
-    assert len(old.positive) == 3 and len(pivots(new)) == len(pivots(old)) == 6
+    assert len(old.positive_signs) == 3 and len(pivots(new)) == len(pivots(old)) == 6
 
 
 def test_what_is_there_already_is_shared():

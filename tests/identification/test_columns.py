@@ -34,12 +34,12 @@ def text(path, names, *blocks, delimiter=",", decimal=".", head=""):
 
 def read(path, **options):
     """The samples of a log at all joints that it has."""
-    log, map_ = open_log(str(path)), ColumnMap.of(LogOptions(**options))
-    reading = dataset_of(log, guess_needed_columns(log, map_), None, map_)
+    log, column_map = open_log(str(path)), ColumnMap.of(LogOptions(**options))
+    dataset = dataset_of(log, guess_needed_columns(log, column_map), None, column_map)
     rows = np.concatenate(
-        [np.column_stack([part.t, part.rows]) for part in reading.source.usable()]
+        [np.column_stack([part.t, part.rows]) for part in dataset.row_reader.usable()]
     )
-    return reading, rows
+    return dataset, rows
 
 
 def numbered(*patterns, base=0):
@@ -114,8 +114,8 @@ def test_units_of_groups_and_factors_of_columns(tmp_path):
 
 def test_joints_may_stand_in_another_order(tmp_path):
     path = text(tmp_path / "log.csv", ["t", *numbered("q_{}", "tau_{}")], T, Q, TAU)
-    reading, _ = read(path, joints=("c", "a", "b"))
-    assert [column.name for column in reading.layout.q] == ["q_0", "q_1", "q_2"]
+    dataset, _ = read(path, joints=("c", "a", "b"))
+    assert [column.name for column in dataset.layout.q] == ["q_0", "q_1", "q_2"]
     wanted = NeededColumns(
         ("a", "b", "c"), ("rad",) * 3, ("a", "b", "c"),
         (SensorColumns("tau", ("a", "b", "c"), ("N m",) * 3),), False,
@@ -159,19 +159,19 @@ def test_a_rate_takes_the_place_of_time(tmp_path):
 
 def test_stamps_that_are_coarser_than_the_rows_are_replaced(tmp_path):
     path = text(tmp_path / "log.csv", NAMES, np.floor(T / 0.05) * 0.05, Q, QD, TAU)
-    reading, rows = read(path)
-    assert len(rows) == ROWS and np.allclose(np.diff(rows[:, 0]), reading.step)
-    assert reading.step == pytest.approx(0.01, rel=0.15)
-    assert "the resolution of the time stamps (0.05 s) is coarser than the" in reading.notes[0]
-    reading, rows = read(path, rate=100.0)
+    dataset, rows = read(path)
+    assert len(rows) == ROWS and np.allclose(np.diff(rows[:, 0]), dataset.step)
+    assert dataset.step == pytest.approx(0.01, rel=0.15)
+    assert "the resolution of the time stamps (0.05 s) is coarser than the" in dataset.notes[0]
+    dataset, rows = read(path, rate=100.0)
     assert np.allclose(rows, WHOLE, atol=1e-12)
 
 
 def test_a_recorder_that_begins_anew_begins_a_stretch(tmp_path):
     t = np.concatenate([T, T[:20]])
     twice = [np.concatenate([x, x[:20]]) for x in (Q, TAU)]
-    reading, rows = read(text(tmp_path / "log.csv", ["t", *NAMES[1:4], *NAMES[7:]], t, *twice))
-    assert len(rows) == 60 and reading.survey.segments == ((0, 40), (40, 60))
+    dataset, rows = read(text(tmp_path / "log.csv", ["t", *NAMES[1:4], *NAMES[7:]], t, *twice))
+    assert len(rows) == 60 and dataset.survey.segments == ((0, 40), (40, 60))
 
 
 # -- the command -----------------------------------------------------------------------------------

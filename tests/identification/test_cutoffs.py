@@ -36,12 +36,12 @@ def off(result):
 @pytest.mark.parametrize("shaking", [0.1])
 def test_shaking_velocities_are_cut_off_lower(tmp_path, shaking):
     result = found(tmp_path, shaking)
-    assert result.reading.derivative_filter.cutoff < 18
+    assert result.dataset.derivative_filter.cutoff < 18
     assert any("predicts the forces better" in note for note in result.notes)
     assert off(result) < 0.03 < off(found(tmp_path, shaking, cutoff=60.0))
 
 
 def test_a_clean_log_keeps_its_cutoff(tmp_path):
     result = found(tmp_path, 0.0)
-    assert not result.reading.more_notes
-    assert not found(tmp_path, 0.0, cutoff=3.0).reading.more_notes
+    assert not result.dataset.extra_notes
+    assert not found(tmp_path, 0.0, cutoff=3.0).dataset.extra_notes

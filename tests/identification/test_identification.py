@@ -13,7 +13,7 @@ from symgen.identification.estimation.result import ExcitationError
 from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.triangular_factors import factored, triangle
 from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
-from symgen.identification.model.drive_columns import Rates
+from symgen.identification.model.drive_columns import MotionRanges
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.problem import problem
@@ -34,7 +34,7 @@ FRICTION = {
 ALL = "runtime:viscous,coulomb,offset"
 
 
-SEEN = Rates(np.ones(6), np.ones(6), np.zeros(6), 0)
+SEEN = MotionRanges(np.ones(6), np.ones(6), np.zeros(6), 0)
 
 
 def truth(estimate: Estimate, friction=None):
@@ -115,7 +115,7 @@ def test_positions_alone_are_enough(tmp_path):
     """Noise and steps of an encoder, velocities and accelerations by the filter."""
     sensors = Sensors(noise=0.01, quantum=2e-5)
     result = found(tmp_path, replace(SHORT, sensors=sensors), suffix=".parquet")
-    assert result.reading.derivative_filter is not None and not result.reading.layout.qd
+    assert result.dataset.derivative_filter is not None and not result.dataset.layout.qd
     assert np.abs(scores(result.estimate)).max() < 4.5
 
 

@@ -44,20 +44,20 @@ def written(folder, job, loaded, path, settings):
     return str(file), found
 
 
-def samples_of(reading, drives):
+def samples_of(dataset, drives):
     """All samples of a log with their states of presliding."""
-    blocks = reading.blocks(lambda step: None)
+    blocks = dataset.blocks(lambda step: None)
     return drives.presliding.attached(blocks) if drives and drives.presliding else blocks
 
 
-def difference(robot, file, reading, equations, values):
+def difference(robot, file, dataset, equations, values):
     """The largest difference between the joint forces of generated C and of an estimate on the rows
     of a log, relative to the largest force of each joint. The state begins as in the estimate: the
     motion before the log is that of its first steps."""
     dof = equations.joint_kernel.shape[0]
     compiled = symgen.compile(robot, "inverse_dynamics", "presliding_update", estimate=file)
     state, before, worst = np.zeros(dof), None, 0.0
-    for block in samples_of(reading, equations.drives):
+    for block in samples_of(dataset, equations.drives):
         states = np.empty_like(block.q)
         before = 2 * block.q[0] - block.q[LEAD_STEPS] if before is None else before
         for k, q in enumerate(block.q):
@@ -81,9 +81,9 @@ def test_the_generated_c_predicts_a_simulated_log_as_the_estimate(tmp_path):
     job, loaded, path = log(tmp_path, friction_of_all_kinds)
     file, found = written(tmp_path, job, loaded, path, Settings())
     equations, values = found.equations, found.estimate.values
-    assert difference(FILE, file, found.reading, equations, values) < 1e-9
-    model, reading = model_of(path, file)
-    assert difference(FILE, file, reading, model.equations, model.values) < 1e-9
+    assert difference(FILE, file, found.dataset, equations, values) < 1e-9
+    model, dataset = model_of(path, file)
+    assert difference(FILE, file, dataset, model.equations, model.values) < 1e-9
 
 
 @pytest.mark.skipif(UR10E is None, reason="the logs of ../shared are not there")
@@ -94,7 +94,7 @@ def test_the_generated_c_predicts_the_log_of_a_real_robot_as_the_estimate(tmp_pa
     settings = Settings(torque_constant=constants)
     file, found = written(tmp_path, job, job.load(), str(UR10E), settings)
     equations, values = found.equations, found.estimate.values
-    assert difference(str(robot), file, found.reading, equations, values) < 1e-9
+    assert difference(str(robot), file, found.dataset, equations, values) < 1e-9
 
 
 @pytest.mark.parametrize("law", FRICTION)
@@ -108,8 +108,8 @@ def test_every_law_goes_from_the_log_to_generated_code(tmp_path, law):
     text = Path(file).read_text()
     assert all(re.search(rf"^{p.name} = ", text, re.MULTILINE) for p in LAWS[law].shape)
     function = trace(FILE, "inverse_dynamics", estimate=file)
-    model, reading = model_of(path, file)
-    block = next(samples_of(reading, model.equations.drives)).part(slice(40, 400, 60))
+    model, dataset = model_of(path, file)
+    block = next(samples_of(dataset, model.equations.drives)).part(slice(40, 400, 60))
     wanted = model.equations.equations(block).regressor @ model.values
     for k, row in enumerate(wanted):
         inputs = {"q": block.q[k], "qd": block.qd[k], "qdd": block.qdd[k]}
@@ -128,7 +128,7 @@ def test_springs_and_rotors_go_to_generated_code(tmp_path):
 
 def difference_of_rows(file, found):
     function = trace(FILE, "inverse_dynamics", estimate=file)
-    block = next(found.reading.blocks(lambda step: None)).part(slice(40, 400, 60))
+    block = next(found.dataset.blocks(lambda step: None)).part(slice(40, 400, 60))
     wanted = found.equations.equations(block).regressor @ found.estimate.values
     rows = zip(block.q.tolist(), block.qd.tolist(), block.qdd.tolist(), strict=True)
     tau = np.array([function.run(q=q, qd=v, qdd=a)["tau"] for q, v, a in rows], float)
@@ -257,7 +257,7 @@ def test_friction_of_a_motor_of_two_joints_is_found_and_generated(tmp_path):
         k = found.estimate.names.index(f"{law} second.rotor")
         assert found.estimate.values[k] == pytest.approx(truth, rel=0.05)
     function = trace(str(robot), "inverse_dynamics", estimate=file)
-    block = next(found.reading.blocks(lambda step: None)).part(slice(40, 400, 60))
+    block = next(found.dataset.blocks(lambda step: None)).part(slice(40, 400, 60))
     wanted = found.equations.equations(block).regressor @ found.estimate.values
     rows = zip(block.q.tolist(), block.qd.tolist(), block.qdd.tolist(), strict=True)
     tau = np.array([function.run(q=q, qd=v, qdd=a)["tau"] for q, v, a in rows], float)

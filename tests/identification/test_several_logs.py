@@ -10,11 +10,11 @@ import pytest
 from benchmarks.simulated_logs import Motion, Recipe, simulated, write
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.open_log import read_log, resolve_logs
-from symgen.identification.estimation.log_groups import OwnColumns, means
+from symgen.identification.estimation.log_groups import EliminatedColumns, means
 from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.several_logs import unlike
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle
-from symgen.identification.estimation.workers import DaskWorkers, engine
+from symgen.identification.estimation.workers import DaskWorkers, open_workers
 from symgen.identification.model.settings import Settings
 from symgen.identification.report.identification_report import drift_data, linear_drifts
 from symgen.jobs.job import Job
@@ -67,7 +67,7 @@ def test_elimination_is_least_squares_with_an_unknown_of_each_log():
     for k in range(logs):
         rows = [np.column_stack([a[k, :, j][:, s], y[k, :, j]]) for j, s in enumerate(supports)]
         factors = TriangularFactors((20, 20), tuple(map(triangle, rows)))
-        found.append(OwnColumns.of(factors, supports, offset, (), 4))
+        found.append(EliminatedColumns.of(factors, supports, offset, (), 4))
         parts.append(found[-1].without(factors, supports))
     parts.append(means(found, supports))
     assert parts[-1].rows == (1 - logs, 0)
@@ -124,9 +124,9 @@ def test_a_log_of_another_robot_is_named(found):
 
 
 def test_workers_that_are_none_are_refused():
-    with pytest.raises(OptionError, match="address of a Dask scheduler"), engine("here"):
+    with pytest.raises(OptionError, match="address of a Dask scheduler"), open_workers("here"):
         pass
-    with pytest.raises(SymgenError, match="--workers"), engine("tcp://localhost:1"):
+    with pytest.raises(SymgenError, match="--workers"), open_workers("tcp://localhost:1"):
         pass
 
 

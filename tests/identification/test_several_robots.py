@@ -9,7 +9,7 @@ import symgen
 from benchmarks.simulated_logs import Motion, Recipe, simulated
 from symgen.cli.identify import named_logs, write_identification
 from symgen.errors import OptionError
-from symgen.identification.estimation.log_groups import OwnColumns, means
+from symgen.identification.estimation.log_groups import EliminatedColumns, means
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle
 from symgen.identification.report.identification_report import tables
 from symgen.identification.report.shaping import OutputRequest, estimate_outputs
@@ -101,10 +101,10 @@ def test_elimination_of_two_levels_is_least_squares_with_all_unknowns():
         logs, levels = [], []
         for rows, values in zip(of_robot, measured, strict=True):
             factors = TriangularFactors((size,), (triangle(np.column_stack([rows, values])),))
-            logs.append(OwnColumns.of(factors, support, {0: (3,)}, (), 4))
+            logs.append(EliminatedColumns.of(factors, support, {0: (3,)}, (), 4))
             levels.append(logs[-1].without(factors, support))
         total = levels[0].combined(levels[1])
-        own.append(OwnColumns.of(total, support, {0: (1, 2)}, (), 4))
+        own.append(EliminatedColumns.of(total, support, {0: (1, 2)}, (), 4))
         parts += [own[-1].without(level, support) for level in levels]
         offsets += [log.given(own[-1]) for log in logs]
     mean = means(offsets, support).combined(means(own, support))

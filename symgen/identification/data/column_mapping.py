@@ -117,10 +117,10 @@ class _ColumnFinder:
             matches = matching_columns(self.log, pattern, order, partly=True)
             if matches is None and optional and stated is None:
                 return None
-            wanted = matches or _expected_names(pattern, group, order)
+            expected = matches or _expected_names(pattern, group, order)
             if group == "q":
-                check_joints(self.log, dict(zip(order, wanted, strict=True)))
-            check_columns(self.log, wanted, COLUMN_ADVICE.format(group))
+                check_joints(self.log, dict(zip(order, expected, strict=True)))
+            check_columns(self.log, expected, COLUMN_ADVICE.format(group))
         by_key = dict(zip(order, matches or (), strict=True))
         self._check_width(group, pattern, keys, tuple(by_key.values()))
         return tuple(by_key[key] for key in keys)
@@ -178,29 +178,29 @@ def _expected_names(pattern: str, group: str, keys: Sequence[str]) -> tuple[str,
     return tuple(shape.replace("{}", key) for key in keys)
 
 
-def log_layout(log: Log, wanted: NeededColumns, map_: ColumnMap) -> LogLayout:
-    """The columns of a log for what is wanted. Raises LogError for the first that is missing,
+def log_layout(log: Log, needed: NeededColumns, column_map: ColumnMap) -> LogLayout:
+    """The columns of a log for what is needed. Raises LogError for the first that is missing,
     OptionError for what is said of columns and cannot be."""
-    finder = _ColumnFinder(log, map_, _recorder(log, wanted.positions, map_))
+    finder = _ColumnFinder(log, column_map, _recorder(log, needed.positions, column_map))
     time = finder.time()
-    q = finder.group("q", wanted.positions, wanted.position_units)
-    rates = tuple(unit.partition("/")[0] for unit in _rate_units(wanted))
-    qd = finder.group("qd", wanted.velocities, rates, optional=wanted.velocities_are_rates)
-    qdd = finder.group("qdd", wanted.velocities, rates, True) if wanted.accelerations else ()
+    q = finder.group("q", needed.positions, needed.position_units)
+    rates = tuple(unit.partition("/")[0] for unit in _rate_units(needed))
+    qd = finder.group("qd", needed.velocities, rates, optional=needed.velocities_are_rates)
+    qdd = finder.group("qdd", needed.velocities, rates, True) if needed.accelerations else ()
     if qdd and not qd:
-        qd = finder.group("qd", wanted.velocities, rates)
-    measured = [column for sensed in wanted.sensors for column in _sensor_columns(finder, sensed)]
-    measured += _available_forces(finder, wanted) if wanted.forces_optional else []
+        qd = finder.group("qd", needed.velocities, rates)
+    measured = [column for sensed in needed.sensors for column in _sensor_columns(finder, sensed)]
+    measured += _available_forces(finder, needed) if needed.forces_optional else []
     result = LogLayout(time, q, qd, qdd, tuple(measured), finder.recorder.title)
-    _check_scales(log, wanted, map_.options, result)
+    _check_scales(log, needed, column_map.options, result)
     return result
 
 
-def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, layout: LogLayout) -> None:
+def _check_scales(log: Log, needed: NeededColumns, options: LogOptions, layout: LogLayout) -> None:
     """Raises OptionError for a factor of a column that is none, or of time."""
-    joints = dict.fromkeys((*wanted.positions, *wanted.velocities))
+    joints = dict.fromkeys((*needed.positions, *needed.velocities))
     keys = [f"{group}_{joint}" for group in GROUPS for joint in joints]
-    keys += [f"{sensed.prefix}_{name}" for sensed in wanted.sensors for name in sensed.names]
+    keys += [f"{sensed.prefix}_{name}" for sensed in needed.sensors for name in sensed.names]
     for name, _ in options.scale:
         if layout.time is not None and name in ("t", layout.time.name):
             raise OptionError(f"--scale {shown(name)}: give the unit of time, as in --unit t=ms")
@@ -212,16 +212,20 @@ def _check_scales(log: Log, wanted: NeededColumns, options: LogOptions, layout: 
 
 
 def check_order(
-    log: Log, wanted: NeededColumns, map_: ColumnMap, columns: LogLayout, file_order: Sequence[str]
+    log: Log,
+    needed: NeededColumns,
+    column_map: ColumnMap,
+    columns: LogLayout,
+    file_order: Sequence[str],
 ) -> None:
     """Raises LogError where columns of positions are numbered and nothing states their order, for
     a robot whose coordinates are not in the order of its file: the log may have either order."""
-    if map_.options.joints or isinstance(map_.patterns.get("q"), tuple):
+    if column_map.options.joints or isinstance(column_map.patterns.get("q"), tuple):
         return
     numbered = [
         column.name
-        for key, column in zip(wanted.positions, columns.q, strict=True)
-        if key not in column.name and f"q_{key}" not in map_.patterns
+        for key, column in zip(needed.positions, columns.q, strict=True)
+        if key not in column.name and f"q_{key}" not in column_map.patterns
     ]
     if numbered:
         raise LogError(
@@ -229,45 +233,45 @@ def check_order(
             f"columns such as '{shown(numbered[0])}' are numbered, and the coordinates of the "
             "robot are not in the order of its file; give the joints in the order of the columns: "
             f"--joints {','.join(map(shown, file_order))} for the order of the file, or "
-            f"--joints {','.join(map(shown, wanted.positions))} for the order of the coordinates",
+            f"--joints {','.join(map(shown, needed.positions))} for the order of the coordinates",
         )
 
 
-def _rate_units(wanted: NeededColumns) -> tuple[str, ...]:
-    if wanted.velocities_are_rates:
-        return wanted.position_units
-    return ("rad",) * len(wanted.velocities)
+def _rate_units(needed: NeededColumns) -> tuple[str, ...]:
+    if needed.velocities_are_rates:
+        return needed.position_units
+    return ("rad",) * len(needed.velocities)
 
 
-def _recorder(log: Log, names: Sequence[str], map_: ColumnMap) -> Recorder:
+def _recorder(log: Log, names: Sequence[str], column_map: ColumnMap) -> Recorder:
     """Whose names a log has: all positions, else some, of the first recorder that is known."""
-    order = map_.options.joints or names
+    order = column_map.options.joints or names
     for partly in (False, True):
-        for recorder in _recorders_with_time(log, map_):
+        for recorder in _recorders_with_time(log, column_map):
             if matching_columns(log, recorder.q, order, partly) is not None:
                 return recorder
     return RECORDERS[0]
 
 
-def _recorders_with_time(log: Log, map_: ColumnMap) -> list[Recorder]:
+def _recorders_with_time(log: Log, column_map: ColumnMap) -> list[Recorder]:
     """The recorders whose time a log has; all where time is told otherwise."""
-    other = bool(map_.options.rate) or "t" in map_.patterns
+    other = bool(column_map.options.rate) or "t" in column_map.patterns
     return [r for r in RECORDERS if other or any(name in log.names for name, _ in r.time)]
 
 
-def guess_needed_columns(log: Log, map_: ColumnMap) -> NeededColumns:
+def guess_needed_columns(log: Log, column_map: ColumnMap) -> NeededColumns:
     """The layout of a log by itself, for looking at it without a robot: its joints are the keys of
     its positions. Raises LogError where it has none."""
-    stated = map_.patterns.get("q")
+    stated = column_map.patterns.get("q")
     known = (
         [Recorder("", TIME_COLUMNS, stated)]
         if isinstance(stated, str)
-        else _recorders_with_time(log, map_)
+        else _recorders_with_time(log, column_map)
     )
     best, _ = max((joint_keys(log, r) for r in known), key=lambda pair: pair[1], default=((), 0))
     if isinstance(stated, tuple):
         best = tuple(str(k + 1) for k in range(len(stated)))
-    names = map_.options.joints or best
+    names = column_map.options.joints or best
     if not names:
         raise LogError(
             shown(log.file),
@@ -278,10 +282,10 @@ def guess_needed_columns(log: Log, map_: ColumnMap) -> NeededColumns:
     return NeededColumns(names, ("rad",) * len(names), names, (), True, True)
 
 
-def _available_forces(finder: _ColumnFinder, wanted: NeededColumns) -> list[LogColumn]:
+def _available_forces(finder: _ColumnFinder, needed: NeededColumns) -> list[LogColumn]:
     """The forces of joints that a log has, else currents; nothing where there are none."""
-    names, amperes = wanted.velocities, ("A",) * len(wanted.velocities)
-    forces = tuple("N" if unit == "m" else "N m" for unit in _rate_units(wanted))
+    names, amperes = needed.velocities, ("A",) * len(needed.velocities)
+    forces = tuple("N" if unit == "m" else "N m" for unit in _rate_units(needed))
     matches = finder.group("tau", names, forces, optional=True)
     return list(matches or finder.group("current", names, amperes, optional=True))
 

@@ -38,9 +38,9 @@ from symgen.text import quoted, shown
 
 Progress = Callable[[str], None]
 
-MAX_GAP_STEPS, MAX_GAP_OF_WINDOW = 2.5, 0.5
-"""A longer step than so many usual ones ends a segment, unless it is shorter than this part of the
-reach of a window of derivatives."""
+MAX_GAP_STEPS, MAX_GAP_PER_HALF_WINDOW = 2.5, 0.5
+"""A step of time ends a segment if it is longer than the usual step times `MAX_GAP_STEPS`, and
+longer than half the duration of the derivative filter times `MAX_GAP_PER_HALF_WINDOW`."""
 MIN_RELATIVE_NOISE: Final = 1e-12
 """Noise of a velocity by its largest value that is taken as the least."""
 
@@ -53,7 +53,7 @@ class LogDataset:
     log: Log
     layout: LogLayout
     survey: LogSurvey
-    source: UsableRowReader
+    row_reader: UsableRowReader
     plan: BlockPlan
     derivative_filter: DerivativeFilter | None
     accelerations: bool
@@ -62,8 +62,8 @@ class LogDataset:
     """Seconds by which each measurement (c) is recorded after the motion; none where empty."""
     warnings: tuple[str, ...] = ()
     """What is suspected of its channels."""
-    more_notes: tuple[str, ...] = ()
-    """What else is to be said of it."""
+    extra_notes: tuple[str, ...] = ()
+    """Further notes about it."""
 
     @property
     def step(self) -> float:
@@ -84,23 +84,24 @@ class LogDataset:
         )
         return replace(complete, noise=self.noise)
 
-    def filtering(self, cutoff: float = 0.0) -> DerivativeFilter:
-        """The derivative filter of the log, or one of a cutoff (Hz) if nothing is to be derived."""
+    def filter_or_default(self, cutoff: float = 0.0) -> DerivativeFilter:
+        """The derivative filter of the log; where the log has all derivatives and so no filter, one
+        with a cut-off frequency (Hz) or the default."""
         usual = cutoff or min(DEFAULT_CUTOFF, 0.2 / self.step)
         return self.derivative_filter or DerivativeFilter.of_cutoff(
             usual, self.step, self.survey.even
         )
 
-    def pieces(self, ranges: Sequence[RowRange]) -> Iterator[tuple[int, Numbers]]:
-        """The first row and the rows of ranges, time first and then the layout's columns. Raises
-        LogError."""
-        parts = (np.column_stack([part.t, part.rows]) for part in self.source.usable())
+    def read_ranges(self, ranges: Sequence[RowRange]) -> Iterator[tuple[int, Numbers]]:
+        """The number of the first row, and the rows, of each range; the columns are time and those
+        of the layout. Raises LogError."""
+        parts = (np.column_stack([part.t, part.rows]) for part in self.row_reader.usable())
         return rows_of_ranges(parts, ranges)
 
     def blocks(self, progress: Progress = lambda step: None, every: int = 1) -> Iterator[Samples]:
         """The samples of each block, or of each `every`-th, those for the estimate and then those
         held out. Raises LogError."""
-        for start, rows in self.pieces([*self.plan.training, *self.plan.validation][::every]):
+        for start, rows in self.read_ranges([*self.plan.training, *self.plan.validation][::every]):
             progress(f"row {start + len(rows)} of {self.survey.usable}")
             yield self.samples(rows)
 
@@ -109,15 +110,15 @@ class LogDataset:
         """The same without rows in memory, which are read again when they are needed."""
         log = getattr(self.log, "source", None) or self.log
         nothing = UsableRows(*(x[:0] for x in vars(self.survey.first_rows).values()))
-        source = UsableRowReader(log, self.layout, self.survey.clock, self.source.gap)
+        row_reader = UsableRowReader(log, self.layout, self.survey.clock, self.row_reader.gap)
         return replace(
-            self, log=log, source=source, survey=replace(self.survey, first_rows=nothing)
+            self, log=log, row_reader=row_reader, survey=replace(self.survey, first_rows=nothing)
         )
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Notes on what was left out, repaired or is odd about the log, a sentence each."""
-        return (*self.warnings, *log_notes(self), *self.more_notes)
+        return (*self.warnings, *log_notes(self), *self.extra_notes)
 
 
 def _delay_corrected(raw: Samples, delays: Numbers) -> Samples:
@@ -138,7 +139,7 @@ def _split_columns(columns: LogLayout, rows: Numbers) -> Samples:
 
 def open_dataset(
     log: LogSource,
-    wanted: NeededColumns,
+    needed: NeededColumns,
     model: RigidBodyModel,
     options: LogOptions,
     held_out: float = 0.0,
@@ -146,24 +147,24 @@ def open_dataset(
     """Looks at a whole log for what is wanted of it; `held_out` is the fraction that is held out.
     Raises LogError for a log that cannot be used,
     OptionError for options that do not fit it."""
-    return dataset_of(open_log(log), wanted, model, ColumnMap.of(options), held_out)
+    return dataset_of(open_log(log), needed, model, ColumnMap.of(options), held_out)
 
 
 def dataset_of(
     log: Log,
-    wanted: NeededColumns,
+    needed: NeededColumns,
     model: RigidBodyModel | None,
-    map_: ColumnMap,
+    column_map: ColumnMap,
     held_out: float = 0.0,
 ) -> LogDataset:
     """The same with a log that is open, and perhaps without a robot."""
-    options = map_.options
+    options = column_map.options
     try:
-        columns = log_layout(log, wanted, map_)
+        columns = log_layout(log, needed, column_map)
     except PartOfRobotError as error:
         raise (error if model is None else error.of(model)) from None
     if model is not None and model.file_order:
-        check_order(log, wanted, map_, columns, model.file_order)
+        check_order(log, needed, column_map, columns, model.file_order)
     if log.rows < 2:
         raise LogError(
             shown(log.file),
@@ -171,13 +172,13 @@ def dataset_of(
         )
     log = in_memory(log, columns.names)
     clock = SampleClock.of(log, columns, options.rate)
-    derivatives = _derivative_filter(log, columns, clock, wanted, options)
-    longest = MAX_GAP_OF_WINDOW * derivatives.half_duration if derivatives else np.inf
+    derivatives = _derivative_filter(log, columns, clock, needed, options)
+    longest = MAX_GAP_PER_HALF_WINDOW * derivatives.half_duration if derivatives else np.inf
     source = UsableRowReader(log, columns, clock, max(MAX_GAP_STEPS * clock.step, longest))
     quaternions = quaternions_of(model) if model else []
     survey = survey_log(source, partial(check_quaternions, log, columns.q, quaternions))
     _check_usable(log, survey)
-    if model is not None and wanted.velocities_are_rates and not options.trust_units:
+    if model is not None and needed.velocities_are_rates and not options.trust_units:
         rows = position_coordinates(model)
         check_units(log, columns, survey, [(model.limits[row.name], row.unit) for row in rows])
     _check_channels(log, columns, survey)
@@ -191,22 +192,22 @@ def dataset_of(
         source,
         plan,
         derivatives,
-        wanted.accelerations,
-        delays=_delays(wanted, columns, options),
+        needed.accelerations,
+        delays=_delays(needed, columns, options),
     )
-    return replace(result, noise=_noise(result, wanted))
+    return replace(result, noise=_noise(result, needed))
 
 
 def _derivative_filter(
     log: Log,
     columns: LogLayout,
     clock: SampleClock,
-    wanted: NeededColumns,
+    needed: NeededColumns,
     options: LogOptions,
 ) -> DerivativeFilter | None:
     """The filter for derivatives that the log lacks. Raises LogError for rows that are too far
     apart."""
-    if columns.qd and (columns.qdd or not wanted.accelerations):
+    if columns.qd and (columns.qdd or not needed.accelerations):
         return None
     rows = UsableRowReader(log, columns, clock, MAX_GAP_STEPS * clock.step).usable()
     sizes = len(columns.q), len(columns.qd)
@@ -216,9 +217,9 @@ def _derivative_filter(
     return DerivativeFilter.of_cutoff(hertz, clock.step)
 
 
-def _delays(wanted: NeededColumns, columns: LogLayout, options: LogOptions) -> Numbers:
+def _delays(needed: NeededColumns, columns: LogLayout, options: LogOptions) -> Numbers:
     """The delay of each measured channel. Raises OptionError for joints that are none."""
-    names = [name for sensor in wanted.sensors for name in sensor.names]
+    names = [name for sensor in needed.sensors for name in sensor.names]
     names = names if len(names) == len(columns.measured) else [""] * len(columns.measured)
     given = options.delays
     unknown = [name for name in given if name and name not in names]
@@ -260,58 +261,58 @@ def _check_channels(log: Log, columns: LogLayout, survey: LogSurvey) -> None:
             )
 
 
-def _noise(reading: LogDataset, wanted: NeededColumns) -> Numbers:
+def _noise(dataset: LogDataset, needed: NeededColumns) -> Numbers:
     """The deviation of the noise of velocities, from the longest segment among the first rows."""
-    probe, columns = reading.survey.first_rows, reading.layout
-    n = len(wanted.velocities)
-    derivative_filter = reading.filtering()
+    probe, columns = dataset.survey.first_rows, dataset.layout
+    n = len(needed.velocities)
+    derivative_filter = dataset.filter_or_default()
     a, b = probe.longest
-    if b - a < 4 * derivative_filter.half_width or not wanted.velocities_are_rates:
+    if b - a < 4 * derivative_filter.half_width or not needed.velocities_are_rates:
         return np.zeros(n)
     nq = len(columns.q)
     source, order = (probe.rows[a:b, nq : nq + n], 0) if columns.qd else (probe.rows[a:b, :nq], 1)
     return np.asarray(
         np.maximum(
-            derivative_filter.noise(source, probe.t[a:b], order), _rounding_noise(reading, n)
+            derivative_filter.noise(source, probe.t[a:b], order), _rounding_noise(dataset, n)
         )
     )
 
 
-def _rounding_noise(reading: LogDataset, n: int) -> Numbers:
+def _rounding_noise(dataset: LogDataset, n: int) -> Numbers:
     """Rounding of velocities (n)."""
-    nq, survey = len(reading.layout.q), reading.survey
+    nq, survey = len(dataset.layout.q), dataset.survey
     span = np.maximum(np.abs(survey.low), np.abs(survey.high))
-    if reading.layout.qd:
+    if dataset.layout.qd:
         return np.asarray(MIN_RELATIVE_NOISE * span[nq : nq + n])
-    return np.asarray(MIN_RELATIVE_NOISE * (survey.high - survey.low)[:n] / reading.step)
+    return np.asarray(MIN_RELATIVE_NOISE * (survey.high - survey.low)[:n] / dataset.step)
 
 
 MIN_USABLE_FRACTION = 0.9
 """A log of which a smaller part can be used gets a warning."""
 
 
-def log_notes(reading: LogDataset) -> tuple[str, ...]:
+def log_notes(dataset: LogDataset) -> tuple[str, ...]:
     """A sentence each, those that matter most first."""
-    file = shown(reading.log.file)
-    missing = [*_missing_values(reading)]
+    file = shown(dataset.log.file)
+    missing = [*_missing_values(dataset)]
     texts = (
-        *_warnings(reading),
+        *_warnings(dataset),
         *(text for often, text in missing if often),
-        *_constant_positions(reading),
+        *_constant_positions(dataset),
     )
     few = (text for often, text in missing if not often)
     warnings = tuple(f"{file}: warning: {text}" for text in texts)
-    return warnings + tuple(f"{file}: note: {text}" for text in (*_notes(reading), *few))
+    return warnings + tuple(f"{file}: note: {text}" for text in (*_notes(dataset), *few))
 
 
-def _warnings(reading: LogDataset) -> Iterator[str]:
-    survey = reading.survey
-    rows = _row_count(reading)
-    if reading.plan.samples < MIN_USABLE_FRACTION * (rows - 2 * reading.plan.half_width):
-        part = reading.plan.samples / rows
-        yield f"only {100 * part:.3g} % of the {rows} rows are usable ({_reasons(reading)})"
+def _warnings(dataset: LogDataset) -> Iterator[str]:
+    survey = dataset.survey
+    rows = _row_count(dataset)
+    if dataset.plan.samples < MIN_USABLE_FRACTION * (rows - 2 * dataset.plan.half_width):
+        part = dataset.plan.samples / rows
+        yield f"only {100 * part:.3g} % of the {rows} rows are usable ({_reasons(dataset)})"
     for column, count, ceiling, floor in zip(
-        reading.layout.measured, survey.saturated_rows, survey.ceilings, survey.floors, strict=True
+        dataset.layout.measured, survey.saturated_rows, survey.ceilings, survey.floors, strict=True
     ):
         if count:
             ends = [f"{x:.4g}" for x in (ceiling, floor) if abs(x) < float("inf")]
@@ -322,10 +323,10 @@ def _warnings(reading: LogDataset) -> Iterator[str]:
             )
 
 
-def _missing_values(reading: LogDataset) -> Iterator[tuple[bool, str]]:
+def _missing_values(dataset: LogDataset) -> Iterator[tuple[bool, str]]:
     """Measured channels without a number in some rows, and whether these are many."""
-    usable = reading.survey.usable
-    for column, count in zip(reading.layout.measured, reading.survey.missing.tolist(), strict=True):
+    usable = dataset.survey.usable
+    for column, count in zip(dataset.layout.measured, dataset.survey.missing.tolist(), strict=True):
         if count:
             yield (
                 count > (1 - MIN_USABLE_FRACTION) * usable,
@@ -334,9 +335,9 @@ def _missing_values(reading: LogDataset) -> Iterator[tuple[bool, str]]:
             )
 
 
-def _constant_positions(reading: LogDataset) -> Iterator[str]:
-    constant = reading.survey.constant[: len(reading.layout.q)]
-    for column, never, low in zip(reading.layout.q, constant, reading.survey.low, strict=False):
+def _constant_positions(dataset: LogDataset) -> Iterator[str]:
+    constant = dataset.survey.constant[: len(dataset.layout.q)]
+    for column, never, low in zip(dataset.layout.q, constant, dataset.survey.low, strict=False):
         if never:
             yield (
                 f"'{shown(column.name)}' is {low:.4g} in every row: the joint does not "
@@ -345,8 +346,8 @@ def _constant_positions(reading: LogDataset) -> Iterator[str]:
             )
 
 
-def _notes(reading: LogDataset) -> Iterator[str]:
-    clock = reading.survey.clock
+def _notes(dataset: LogDataset) -> Iterator[str]:
+    clock = dataset.survey.clock
     if clock.coarse:
         yield (
             f"the resolution of the time stamps ({clock.resolution:.4g} s) is coarser than the "
@@ -359,29 +360,29 @@ def _notes(reading: LogDataset) -> Iterator[str]:
             f"that the rows are multiples of {clock.step:.6g} s apart, and the times are corrected "
             "accordingly (use --rate to set the rate)"
         )
-    for name, count in reading.survey.unwrap_counts.items():
+    for name, count in dataset.survey.unwrap_counts.items():
         yield (
             f"'{shown(name)}' jumps by a full turn {count} time{'s' * (count > 1)}; the angle is "
             "unwrapped"
         )
-    inside = _row_count(reading) - 2 * reading.plan.half_width
-    if MIN_USABLE_FRACTION * inside <= reading.plan.samples < inside:
-        rows = _row_count(reading)
-        yield f"{reading.plan.samples} of the {rows} rows are used ({_reasons(reading)})"
-    names, read = reading.log.names, {*reading.layout.names}
+    inside = _row_count(dataset) - 2 * dataset.plan.half_width
+    if MIN_USABLE_FRACTION * inside <= dataset.plan.samples < inside:
+        rows = _row_count(dataset)
+        yield f"{dataset.plan.samples} of the {rows} rows are used ({_reasons(dataset)})"
+    names, read = dataset.log.names, {*dataset.layout.names}
     unused = [name for name in names if name not in read]
     if unused:
         yield f"{len(unused)} of {len(names)} columns are not used: {quoted(unused)}"
 
 
-def _row_count(reading: LogDataset) -> int:
-    """All rows, those that are torn too."""
-    return reading.survey.rows + len(getattr(reading.log, "malformed_lines", ()))
+def _row_count(dataset: LogDataset) -> int:
+    """The number of all rows, malformed lines included."""
+    return dataset.survey.rows + len(getattr(dataset.log, "malformed_lines", ()))
 
 
-def _reasons(reading: LogDataset) -> str:
+def _reasons(dataset: LogDataset) -> str:
     """Why rows are not used, by reason."""
-    survey, log = reading.survey, reading.log
+    survey, log = dataset.survey, dataset.log
     reasons = [
         f"{rows_in_words(count, why)}, the first at {log.location(survey.places[why])}"
         for why, count in survey.left_out.items()
@@ -390,7 +391,7 @@ def _reasons(reading: LogDataset) -> str:
     if torn:
         line, why = min(torn.items())
         reasons.append(f"{rows_in_words(len(torn), f'with {why}')}, the first in line {line}")
-    lost = survey.usable - reading.plan.samples
+    lost = survey.usable - dataset.plan.samples
     if lost:
         segments = len(survey.segments)
         ends = f"at the ends of {segments} segment{'s' * (segments > 1)}, which "

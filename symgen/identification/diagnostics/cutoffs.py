@@ -62,13 +62,13 @@ def open_with_best_cutoff(
         "better; use "
         "--cutoff to set it"
     )
-    return replace(reread, more_notes=(text,))
+    return replace(reread, extra_notes=(text,))
 
 
-def lower_cutoff(reading: LogDataset, sought: Problem) -> float | None:
+def lower_cutoff(dataset: LogDataset, sought: Problem) -> float | None:
     """The cutoff (Hz) below that of the reading which predicts best; None where none is better, or
     there are no derivatives or no forces at single samples."""
-    first, kernel = reading.derivative_filter, sought.equations(None).joint_kernel
+    first, kernel = dataset.derivative_filter, sought.equations(None).joint_kernel
     if first is None or kernel is None:
         return None
     tried = [first]
@@ -77,25 +77,27 @@ def lower_cutoff(reading: LogDataset, sought: Problem) -> float | None:
             tried[-1].cutoff / CUTOFF_RATIO, first.step, first.even
         )
         tried.append(derivative_filter)
-    blocks = rows_of_blocks(reading, tried[-1].half_width)
+    blocks = rows_of_blocks(dataset, tried[-1].half_width)
     errors = [
-        _prediction_error(blocks, reading, derivative_filter, kernel, tried[-1].half_width)
+        _prediction_error(blocks, dataset, derivative_filter, kernel, tried[-1].half_width)
         for derivative_filter in tried
     ]
     best = int(np.argmin(errors))
     return tried[best].cutoff if errors[best] < errors[0] + np.log(1 - MIN_IMPROVEMENT) else None
 
 
-def rows_of_blocks(reading: LogDataset, half: int) -> list[Numbers]:
+def rows_of_blocks(dataset: LogDataset, half: int) -> list[Numbers]:
     """Rows of some blocks, evenly over those for the estimate, with `half_width` more on both
     sides."""
-    ranges = replace(reading.plan, half_width=half).training
-    return [rows for _, rows in reading.pieces(ranges[:: max(-(-len(ranges) // MAX_BLOCKS), 1)])]
+    ranges = replace(dataset.plan, half_width=half).training
+    return [
+        rows for _, rows in dataset.read_ranges(ranges[:: max(-(-len(ranges) // MAX_BLOCKS), 1)])
+    ]
 
 
 def _prediction_error(
     blocks: Sequence[Numbers],
-    reading: LogDataset,
+    dataset: LogDataset,
     derivative_filter: DerivativeFilter,
     kernel: Kernel,
     half: int,
@@ -103,7 +105,7 @@ def _prediction_error(
     """The mean over channels of the log of the part of the squares that predictions of each fold
     from the others are off by; infinite where there are no rows."""
     read, lost = (
-        replace(reading, derivative_filter=derivative_filter),
+        replace(dataset, derivative_filter=derivative_filter),
         half - derivative_filter.half_width,
     )
     samples = [read.samples(rows) for rows in blocks]

@@ -27,7 +27,7 @@ from symgen.identification.estimation.triangular_factors import (
     gathered,
     triangle,
 )
-from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, Rates
+from symgen.identification.model.drive_columns import DriveColumn, DriveUnknowns, MotionRanges
 from symgen.identification.model.equations import Equations, Supports
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
@@ -66,11 +66,12 @@ def friction_columns(drives: DriveUnknowns | None, first: int) -> dict[int, tupl
 
 
 @dataclass(frozen=True)
-class OwnColumns:
-    """What the own columns of a log or a robot explain: for each channel of `columns` the
-    projections of all columns of the equations and of the measurement on its k own ones (k x
-    (p + 1)), and the products of these (k x k). `drives` are the columns after the base
-    parameters."""
+class EliminatedColumns:
+    """The columns that a log or a robot has of its own, which are eliminated from the equations.
+
+    For each channel, `columns` has the numbers of its k own columns, `projections` those of all
+    columns and of the measurement on these (k x (p + 1)), and `products` the products of these with
+    each other (k x k). `drives` are the columns after the base parameters."""
 
     columns: Mapping[int, tuple[int, ...]]
     projections: Mapping[int, Numbers]
@@ -85,7 +86,7 @@ class OwnColumns:
         columns: Mapping[int, tuple[int, ...]],
         drives: tuple[DriveColumn, ...],
         size: int,
-    ) -> "OwnColumns":
+    ) -> "EliminatedColumns":
         """From the factors of all equations, which have `size` columns."""
         projections, products = dict[int, Numbers](), dict[int, Numbers]()
         for channel, own in columns.items():
@@ -111,7 +112,7 @@ class OwnColumns:
             result[channel] = triangle(rest)
         return TriangularFactors(factors.rows, tuple(result))
 
-    def given(self, other: "OwnColumns") -> "OwnColumns":
+    def given(self, other: "EliminatedColumns") -> "EliminatedColumns":
         """The same with the own columns of another, which this one is part of, eliminated too."""
         projections = {
             channel: rows - rows[:, [*other.columns[channel]]] @ other.projections[channel]
@@ -121,7 +122,7 @@ class OwnColumns:
         }
         return replace(self, projections=projections)
 
-    def only(self, kept: tuple[DriveColumn, ...]) -> "OwnColumns":
+    def only(self, kept: tuple[DriveColumn, ...]) -> "EliminatedColumns":
         """Of an estimate whose columns after the base parameters are `kept`."""
         size = next((rows.shape[1] for rows in self.projections.values()), len(self.drives) + 1)
         first = size - 1 - len(self.drives)
@@ -134,7 +135,7 @@ class OwnColumns:
             columns[channel] = tuple(first + kept.index(of_drives[n]) for n in left)
             projections[channel] = self.projections[channel][np.ix_(left, places)]
             products[channel] = self.products[channel][np.ix_(left, left)]
-        return OwnColumns(columns, projections, products, kept)
+        return EliminatedColumns(columns, projections, products, kept)
 
     def values(self, drives: DriveUnknowns | None, values: Numbers) -> Numbers:
         """The values (p) of an estimate with the own ones in place of the mean; its columns after
@@ -162,7 +163,7 @@ class OwnColumns:
         return np.asarray(change @ before @ change.T + noise)
 
 
-def means(parts: Iterable[OwnColumns], supports: Supports) -> TriangularFactors:
+def means(parts: Iterable[EliminatedColumns], supports: Supports) -> TriangularFactors:
     """An equation for each own column: that of the model is the mean, each weighted by the sum of
     squares of its column. The others are not among the unknowns, so their equations do not
     count."""
@@ -208,10 +209,11 @@ class Fleet:
 
 @dataclass(frozen=True, eq=False)
 class FirstLook:
-    """What the first look at a log found: how it is read, and the rates of its joints."""
+    """What the first look at a log found: how it is read, and how fast and how far its joints
+    move."""
 
-    reading: LogDataset
-    rates: Rates | None
+    dataset: LogDataset
+    ranges: MotionRanges | None
 
 
 @dataclass(frozen=True)
@@ -235,11 +237,11 @@ class ReducedGroup:
     """Some logs, reduced: the factors of the parts for the estimate, of the rows and of those held
     out, all without the offsets of the logs, and what these are."""
 
-    trained: Batches
+    training: Batches
     rows: TriangularFactors | None
     held_out: TriangularFactors | None
-    offsets: tuple[OwnColumns, ...]
-    of_rows: tuple[OwnColumns, ...]
+    offsets: tuple[EliminatedColumns, ...]
+    of_rows: tuple[EliminatedColumns, ...]
 
 
 def reducer(fleet: Fleet, look: FirstLook) -> LogReducer:
@@ -250,7 +252,7 @@ def reducer(fleet: Fleet, look: FirstLook) -> LogReducer:
 @lru_cache(maxsize=KEPT)
 def _kept(fleet: Fleet, look: FirstLook) -> LogReducer:
     batches = max(BATCHES // fleet.count, 1)
-    return LogReducer(look.reading, fleet.settings, lambda step: None, batches=batches)
+    return LogReducer(look.dataset, fleet.settings, lambda step: None, batches=batches)
 
 
 def first_looks(task: tuple[Fleet, Sequence[LogSource]]) -> list[FirstLook]:
@@ -267,11 +269,11 @@ def _first_look(fleet: Fleet, log: LogSource, thoroughly: bool) -> FirstLook:
     if thoroughly:
         read = with_diagnosis(read, sought, fleet.job, settings.full, fleet.loaded_bodies)
     once = LogReducer(read, settings, lambda step: None)
-    rates = once.rates(sought.joints) if sought.joints else None
-    return FirstLook(read if fleet.count <= KEPT else read.uncached, rates)
+    ranges = once.ranges(sought.joints) if sought.joints else None
+    return FirstLook(read if fleet.count <= KEPT else read.uncached, ranges)
 
 
-GroupTask = tuple[Fleet, Sequence[FirstLook], Equations, Equations, Sequence[OwnColumns]]
+GroupTask = tuple[Fleet, Sequence[FirstLook], Equations, Equations, Sequence[EliminatedColumns]]
 
 
 def reduced_group(task: GroupTask) -> ReducedGroup:
@@ -290,18 +292,18 @@ def reduced_group(task: GroupTask) -> ReducedGroup:
             values = before[k].values(drives, limits.values)
             used = replace(equations, limits=replace(limits, values=values))
         factored = reducer(fleet, look).reduced(used, plain, "")
-        total = combined(factored.trained)
+        total = combined(factored.training)
         assert total is not None and factored.rows is not None
-        own = OwnColumns.of(total, supports, columns, kept, size)
-        own_of_rows = OwnColumns.of(factored.rows, supports, columns, kept, size)
-        parts.append(tuple(own.without(batch, supports) for batch in factored.trained))
+        own = EliminatedColumns.of(total, supports, columns, kept, size)
+        own_of_rows = EliminatedColumns.of(factored.rows, supports, columns, kept, size)
+        parts.append(tuple(own.without(batch, supports) for batch in factored.training))
         rows.append(own_of_rows.without(factored.rows, supports))
         if factored.held_out is not None:
             held_out.append(own.without(factored.held_out, supports))
         found.append(own)
         of_rows.append(own_of_rows)
-    trained = tuple(batch for part in parts for batch in part)
-    joined = trained if len(looks) == 1 else gathered(trained, len(trained))
+    training = tuple(batch for part in parts for batch in part)
+    joined = training if len(looks) == 1 else gathered(training, len(training))
     return ReducedGroup(joined, combined(rows), combined(held_out), tuple(found), tuple(of_rows))
 
 
@@ -340,5 +342,5 @@ def _compared(fleet: Fleet, look: FirstLook, equations: Equations, values: Numbe
             result[1, j] = found[-1] if friction.any() else np.nan
         root = np.sqrt(max(rows.rows[j], 1))
         result[2:, j] = np.linalg.norm(rest) / root, np.linalg.norm(factor[:, -1]) / root
-    log = look.reading.log
-    return LogFit(log.file, look.reading.survey.first, log.rows, *result)
+    log = look.dataset.log
+    return LogFit(log.file, look.dataset.survey.first, log.rows, *result)

@@ -126,11 +126,13 @@ def _channel(
     fit: FittedSystem, j: int, name: str, unit: str, deviation: float, values: Numbers
 ) -> Channel:
     """How well values explain channel j."""
-    rows, after = fit.rows, fit.after
+    rows, held_out = fit.rows, fit.held_out
     used = rows.rows(j), deviation, rows.measured(j), rows.residual(j, values)
-    if after is None:
+    if held_out is None:
         return Channel(name, unit, *used)
-    return Channel(name, unit, *used, after.rows(j), after.measured(j), after.residual(j, values))
+    return Channel(
+        name, unit, *used, held_out.rows(j), held_out.measured(j), held_out.residual(j, values)
+    )
 
 
 # -- bias of the windows ---------------------------------------------------------------------------
@@ -140,7 +142,7 @@ WIDER: Final = 1.5
 """A window by that of the fit."""
 
 
-def window_bias(reading: LogDataset, fit: FittedSystem, count: int) -> Numbers | None:
+def window_bias(dataset: LogDataset, fit: FittedSystem, count: int) -> Numbers | None:
     """The errors of the values (p) by the windows of derivatives, beside noise, from some blocks
     evenly over the log; `count` equations are one of the fit. None where there are no windows.
 
@@ -149,15 +151,15 @@ def window_bias(reading: LogDataset, fit: FittedSystem, count: int) -> Numbers |
     not become less with more rows. A wider window shows how large they are (Richardson 1911): with
     regressors Y of the windows and Y' of windows r times as wide, Y is off by (Y' - Y) / (r⁴ - 1),
     and least squares by -(YᵀWY)⁻¹ YᵀW (Y' - Y) β / (r⁴ - 1)."""
-    narrow = reading.derivative_filter
+    narrow = dataset.derivative_filter
     if narrow is None:
         return None
     wide = DerivativeFilter.of_cutoff(narrow.cutoff / WIDER, narrow.step, narrow.even)
     solution, rows = fit.solution, 0
     right = np.zeros(len(solution.values))
-    for block in rows_of_blocks(reading, wide.half_width):
+    for block in rows_of_blocks(dataset, wide.half_width):
         pairs = [
-            _equations(reading, fit, derivative_filter, block, wide)
+            _equations(dataset, fit, derivative_filter, block, wide)
             for derivative_filter in (narrow, wide)
         ]
         used = pairs[0].used & pairs[1].used
@@ -180,7 +182,7 @@ def window_bias(reading: LogDataset, fit: FittedSystem, count: int) -> Numbers |
 
 
 def _equations(
-    reading: LogDataset,
+    dataset: LogDataset,
     fit: FittedSystem,
     derivative_filter: DerivativeFilter,
     block: Numbers,
@@ -188,7 +190,7 @@ def _equations(
 ) -> LinearEquations:
     """The equations of a block with some windows, at the rows that the widest ones leave."""
     samples, lost = (
-        replace(reading, derivative_filter=derivative_filter).samples(block),
+        replace(dataset, derivative_filter=derivative_filter).samples(block),
         wide.half_width - derivative_filter.half_width,
     )
     inner = samples.part(slice(lost, len(samples) - lost))

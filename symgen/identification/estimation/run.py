@@ -14,7 +14,7 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.cutoffs import open_with_best_cutoff
 from symgen.identification.diagnostics.diagnose import with_diagnosis
 from symgen.identification.estimation.iterative import IterativeEstimator
-from symgen.identification.estimation.log_groups import Fleet, LogFit, OwnColumns
+from symgen.identification.estimation.log_groups import EliminatedColumns, Fleet, LogFit
 from symgen.identification.estimation.log_reducer import LogReducer
 from symgen.identification.estimation.result import (
     ExcitationError,
@@ -30,8 +30,8 @@ from symgen.identification.estimation.several_logs import (
     unlike,
 )
 from symgen.identification.estimation.weighted_solve import TriangularSystem
-from symgen.identification.estimation.workers import engine
-from symgen.identification.model.drive_columns import Rates
+from symgen.identification.estimation.workers import open_workers
+from symgen.identification.model.drive_columns import MotionRanges
 from symgen.identification.model.equations import Equations
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.prior_file import with_prior
@@ -54,15 +54,15 @@ that one of these logs needs."""
 class Identified:
     """An estimate with what a report tells beside it.
 
-    `last` are the last blocks of the log, of which pictures are made.
+    `last_blocks` are the last blocks of the log, of which pictures are made.
     """
 
     estimate: Estimate
     settings: Settings
-    reading: LogDataset
+    dataset: LogDataset
     equations: Equations
     system: TriangularSystem
-    last: tuple[Samples, ...]
+    last_blocks: tuple[Samples, ...]
     notes: tuple[str, ...] = field(default=())
     prediction: Prediction | None = None
     """Of another log, where one is given for validation."""
@@ -76,7 +76,7 @@ class Identified:
     @property
     def rows(self) -> int:
         """The rows of all logs."""
-        return sum(fit.rows for fit in self.logs) or self.reading.log.rows
+        return sum(fit.rows for fit in self.logs) or self.dataset.log.rows
 
     @property
     def held_out(self) -> int:
@@ -95,7 +95,7 @@ def identify(
     robots: Sequence[str] = (),
 ) -> Identified:
     """Identify a robot from a log or several; `loaded_bodies` are the numbers of bodies (among
-    those with links) that carry an unknown payload; `workers` reduce several logs (`engine`);
+    those with links) that carry an unknown payload; `workers` reduce several logs (`open_workers`);
     `robots` has the name of the robot that each log is of, if there are several of one type. Raises
     SymgenError: LogError for what is wrong with a log."""
     progress("preparing regressors")
@@ -123,8 +123,8 @@ def solved(
         _check_length(read, sought)
         read = with_diagnosis(read, sought, job, settings.full, loaded_bodies)
         source = LogReducer(read, settings, progress)
-        rates = source.rates(sought.joints) if sought.joints else None
-        return _fitted(loaded, sought, settings, read, source, rates)[0]
+        ranges = source.ranges(sought.joints) if sought.joints else None
+        return _fitted(loaded, sought, settings, read, source, ranges)[0]
     others = (
         open_with_best_cutoff(x, sought, loaded, settings, settings.held_out) for x in logs[1:SEEN]
     )
@@ -134,11 +134,11 @@ def solved(
     if read.derivative_filter and read.derivative_filter.cutoff != cutoff:
         read = open_with_best_cutoff(logs[0], sought, loaded, same, settings.held_out)
     fleet = Fleet(job, loaded, sought, same, loaded_bodies, len(logs))
-    with engine(workers) as used:
+    with open_workers(workers) as used:
         together = LogsReducer.of(fleet, logs, used, progress, robots)
         read = replace(read, warnings=together.warnings)
-        count, rates = len({*robots}), together.rates
-        found, own = _fitted(loaded, sought, settings, read, together, rates, count)
+        count, ranges = len({*robots}), together.ranges
+        found, own = _fitted(loaded, sought, settings, read, together, ranges, count)
         drives, values = found.equations.drives, found.estimate.values
         each = {name: own[name].values(drives, values) if own else values for name in robots}
         fits = together.compared(found.equations, each)
@@ -162,13 +162,13 @@ def _fitted(
     settings: Settings,
     read: LogDataset,
     source: LogReducer | LogsReducer,
-    rates: Rates | None,
+    ranges: MotionRanges | None,
     robots: int = 1,
-) -> tuple[Identified, Mapping[str, OwnColumns]]:
+) -> tuple[Identified, Mapping[str, EliminatedColumns]]:
     """The estimate from what `source` reduces, and what each of several robots has of its own;
     `read` is the log, or the first of several."""
     prior = prior_of(sought, settings)
-    estimator = IterativeEstimator(sought, settings, source.reduced, rates, prior, robots)
+    estimator = IterativeEstimator(sought, settings, source.reduced, ranges, prior, robots)
     try:
         fit = estimator.fitted()
     except np.linalg.LinAlgError:
@@ -179,15 +179,15 @@ def _fitted(
         raise ExcitationError(f"{shown(read.log.file)}: error: {text}; {cure}") from None
     estimated, notes = estimate(sought, fit, read.log.file, settings)
     source.progress("estimating the bias of the filter")
-    bias = window_bias(read, fit, source.mean(fit.equations))
+    bias = window_bias(read, fit, source.equations_per_mean(fit.equations))
     estimated = with_bias(estimated, bias, sought, settings)
     names = estimator.left_out
-    model = [*_model_notes(loaded.model if sought.joints else None, names, fit.deviation)]
+    model = [*_model_notes(loaded.model if sought.joints else None, names, fit.prior_deviation)]
     texts = [*model, *notes, *_bias_notes(estimated)]
     notes = (*read.notes, *(f"{shown(read.log.file)}: note: {text}" for text in texts))
-    last = tuple(source.last)
-    found = Identified(estimated, settings, read, fit.equations, fit.system, last, notes)
-    return found, fit.own
+    last_blocks = tuple(source.last_blocks)
+    found = Identified(estimated, settings, read, fit.equations, fit.system, last_blocks, notes)
+    return found, fit.robot_columns
 
 
 def _model_notes(
@@ -224,8 +224,8 @@ def _bias_notes(estimated: Estimate) -> Iterator[str]:
         )
 
 
-def _check_length(reading: LogDataset, sought: Problem) -> None:
-    plan, log = reading.plan, reading.log
+def _check_length(dataset: LogDataset, sought: Problem) -> None:
+    plan, log = dataset.plan, dataset.log
     usable = sum(b - a - 2 * plan.half_width for a, b in plan.training)
     drives = len(sought.joints.names) * len(sought.laws) if sought.joints else 0
     wanted = len(sought.mapping.names) + drives + 1

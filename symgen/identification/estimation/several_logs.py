@@ -17,10 +17,10 @@ from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.iterative import FactoredEquations
 from symgen.identification.estimation.log_groups import (
+    EliminatedColumns,
     FirstLook,
     Fleet,
     LogFit,
-    OwnColumns,
     ReducedGroup,
     compared_group,
     first_looks,
@@ -37,7 +37,7 @@ from symgen.identification.estimation.triangular_factors import (
 )
 from symgen.identification.estimation.weighted_solve import TriangularSystem, inflation
 from symgen.identification.estimation.workers import Workers
-from symgen.identification.model.drive_columns import DriveUnknowns, Rates
+from symgen.identification.model.drive_columns import DriveUnknowns, MotionRanges
 from symgen.identification.model.equations import Equations
 from symgen.identification.model.estimate import Channel, Estimate, Solution
 from symgen.numbers.types import Numbers
@@ -75,9 +75,9 @@ class LogsReducer:
     progress: Progress
     robots: tuple[str, ...]
     passes: int = 0
-    offsets: tuple[OwnColumns, ...] = ()
+    offsets: tuple[EliminatedColumns, ...] = ()
     """Those of the logs, by the last pass."""
-    friction: Mapping[str, OwnColumns] = field(default_factory=dict)
+    friction: Mapping[str, EliminatedColumns] = field(default_factory=dict)
     """That of the robots, by the last pass."""
 
     @classmethod
@@ -100,7 +100,7 @@ class LogsReducer:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is suspected of the logs, a sentence each; of many the first ones."""
-        found = [doubt for look in self.looks for doubt in look.reading.warnings]
+        found = [doubt for look in self.looks for doubt in look.dataset.warnings]
         rest = f"note: {len(found) - DOUBTS} more warnings about the logs are not shown"
         return tuple(found[:DOUBTS]) + (rest,) * (len(found) > DOUBTS)
 
@@ -110,16 +110,16 @@ class LogsReducer:
         return reducer(self.fleet, self.looks[0])
 
     @property
-    def last(self) -> Iterable[Samples]:
+    def last_blocks(self) -> Iterable[Samples]:
         """The samples at the end of the first log, for pictures."""
         first = self.first
         for _ in first.blocks("reading the first log"):
             pass
-        return first.last
+        return first.last_blocks
 
-    def mean(self, equations: Equations) -> int:
-        """How many equations of the first log make one of the fit."""
-        return self.first.mean(equations)
+    def equations_per_mean(self, equations: Equations) -> int:
+        """The number of consecutive equations of which the fit takes the mean, by the first log."""
+        return self.first.equations_per_mean(equations)
 
     def reduced(
         self, equations: Equations, held_out_equations: Equations, stage: str
@@ -136,7 +136,7 @@ class LogsReducer:
         self.offsets = tuple(own for group in done for own in group.offsets)
         names = [self.robots[g.start] for g in groups(self.robots)]
         result = joined(done, names, held_out_equations, len(self.fleet.sought.mapping))
-        self.friction = result.own
+        self.friction = result.robot_columns
         return result
 
     def _of_robot(self, name: str, equations: Equations) -> Equations:
@@ -157,16 +157,16 @@ class LogsReducer:
             yield result
 
     @property
-    def rates(self) -> Rates | None:
+    def ranges(self) -> MotionRanges | None:
         """How fast and how far the joints move, in all logs."""
-        found = [look.rates for look in self.looks if look.rates is not None]
+        found = [look.ranges for look in self.looks if look.ranges is not None]
         if not found:
             return None
         fastest, travel, slowest = (
-            np.max([getattr(rates, name) for rates in found], axis=0)
+            np.max([getattr(ranges, name) for ranges in found], axis=0)
             for name in ("fastest", "travel", "slowest")
         )
-        return Rates(fastest, travel, slowest, max(rates.margin for rates in found))
+        return MotionRanges(fastest, travel, slowest, max(ranges.margin for ranges in found))
 
     def compared(self, equations: Equations, values: Mapping[str, Numbers]) -> tuple[LogFit, ...]:
         """How each log compares with an estimate, whose `values` are those of each robot."""
@@ -197,37 +197,39 @@ def joined(
     supports, drives = equations.supports, equations.drives
     kept = drives.columns if drives else ()
     columns = friction_columns(drives, first) if any(robots) else {}
-    own, offsets = dict[str, OwnColumns](), list[OwnColumns]()
-    own_of_rows, offsets_of_rows = list[OwnColumns](), list[OwnColumns]()
-    trained, rows, held_out = list[TriangularFactors](), [], []
+    own, offsets = dict[str, EliminatedColumns](), list[EliminatedColumns]()
+    own_of_rows, offsets_of_rows = list[EliminatedColumns](), list[EliminatedColumns]()
+    training, rows, held_out = list[TriangularFactors](), [], []
     for name in dict.fromkeys(robots):
         members = [group for group, robot in zip(done, robots, strict=True) if robot == name]
-        total = combined(batch for group in members for batch in group.trained)
+        total = combined(batch for group in members for batch in group.training)
         of_rows = combined(group.rows for group in members if group.rows is not None)
         assert total is not None and of_rows is not None
         size = first + len(kept)
-        friction = OwnColumns.of(total, supports, columns, kept, size)
-        in_rows = OwnColumns.of(of_rows, supports, columns, kept, size)
+        friction = EliminatedColumns.of(total, supports, columns, kept, size)
+        in_rows = EliminatedColumns.of(of_rows, supports, columns, kept, size)
         own[name], own_of_rows = friction, [*own_of_rows, in_rows]
         for group in members:
-            trained += [friction.without(batch, supports) for batch in group.trained]
+            training += [friction.without(batch, supports) for batch in group.training]
             offsets += [log.given(friction) for log in group.offsets]
             offsets_of_rows += [log.given(in_rows) for log in group.of_rows]
         rows.append(in_rows.without(of_rows, supports))
-        after = combined(group.held_out for group in members if group.held_out is not None)
-        held_out += [] if after is None else [friction.without(after, supports)]
+        left = combined(group.held_out for group in members if group.held_out is not None)
+        held_out += [] if left is None else [friction.without(left, supports)]
     mean = means(offsets, supports).combined(means(own.values(), supports))
     mean_of_rows = means(offsets_of_rows, supports).combined(means(own_of_rows, supports))
     found = combined([*rows, mean_of_rows])
     return FactoredEquations(
-        tuple(trained), found, combined(held_out), mean, own if columns else {}
+        tuple(training), found, combined(held_out), mean, own if columns else {}
     )
 
 
 # -- each robot ------------------------------------------------------------------------------------
 
 
-def friction_ratios(common: Estimate, drives: DriveUnknowns | None, own: OwnColumns) -> Numbers:
+def friction_ratios(
+    common: Estimate, drives: DriveUnknowns | None, own: EliminatedColumns
+) -> Numbers:
     """The friction of a robot at each channel (c) by the mean of all robots, by least squares over
     its motion; NaN where there is none."""
     narrow, values = own.only(drives.columns if drives else ()), own.values(drives, common.values)
@@ -242,7 +244,7 @@ def friction_ratios(common: Estimate, drives: DriveUnknowns | None, own: OwnColu
 def of_robot(
     common: Estimate,
     drives: DriveUnknowns | None,
-    own: OwnColumns,
+    own: EliminatedColumns,
     system: TriangularSystem,
     logs: Sequence[LogFit],
 ) -> Estimate:

@@ -40,15 +40,15 @@ class DaskWorkers:
 
 
 @contextmanager
-def engine(given: str) -> Iterator[Workers]:
+def open_workers(workers: str) -> Iterator[Workers]:
     """This process if nothing is given, a number of processes of this machine, or the workers of
     the scheduler at an address (tcp://HOST:PORT). Raises SymgenError."""
-    if not given:
+    if not workers:
         yield ThisProcess()
         return
-    if not given.isdecimal() and "://" not in given:
+    if not workers.isdecimal() and "://" not in workers:
         raise OptionError(
-            f"--workers {given}: give a number of processes, or the address of a Dask scheduler "
+            f"--workers {workers}: give a number of processes, or the address of a Dask scheduler "
             "such as tcp://localhost:8786"
         )
     try:
@@ -59,14 +59,14 @@ def engine(given: str) -> Iterator[Workers]:
             + install("distributed")
         ) from None
     try:
-        if given.isdecimal():
-            local = {"n_workers": int(given), "threads_per_worker": 1, "dashboard_address": ":0"}
+        if workers.isdecimal():
+            local = {"n_workers": int(workers), "threads_per_worker": 1, "dashboard_address": ":0"}
             client = distributed.Client(distributed.LocalCluster(**local))
         else:
-            client = distributed.Client(given, timeout="10s")
+            client = distributed.Client(workers, timeout="10s")
     except (OSError, ValueError) as error:
-        raise SymgenError(f"error: --workers {given}: {error}") from None
+        raise SymgenError(f"error: --workers {workers}: {error}") from None
     with client:
         yield DaskWorkers(client)
-        if given.isdecimal():
+        if workers.isdecimal():
             client.cluster.close()

@@ -79,7 +79,7 @@ def joint_stiffness(
         raise OptionError("--delay: has no effect with --torque model, which reads no torques")
     of_model = job.changed(quantities=("inverse_dynamics",))
     model = kernel(of_model, loaded) if torque == "model" else None
-    derivative_filter = read.filtering(options.cutoff)
+    derivative_filter = read.filter_or_default(options.cutoff)
     grams, noise, rows = _reduced(read, derivative_filter, model, UNKNOWNS_OF_TORQUE[torque])
     if rows < 10 * JACKKNIFE_PARTS:
         raise SymgenError(
@@ -129,7 +129,7 @@ def _equations(
     of the noise of the deflections (n)."""
     n, fastest = len(read.layout.q), None
     first = 1 + n + len(read.layout.qd) + len(read.layout.qdd)
-    for _, rows in read.pieces(read.plan.training):
+    for _, rows in read.read_ranges(read.plan.training):
         t, q, motor = rows[:, 0], rows[:, 1 : 1 + n], rows[:, first : first + n]
         if len(t) <= 2 * derivative_filter.half_width:
             continue

@@ -332,7 +332,7 @@ of a sample matters."""
 
 
 @dataclass(frozen=True)
-class Rates:
+class MotionRanges:
     """The rates seen in the motion of k joints that may have friction: the largest rate (rad/s or
     m/s), the range of the position (rad or m), the rate below which its sign is not known, and the
     number of rows by which derivatives are uncertain around a standstill."""
@@ -343,9 +343,9 @@ class Rates:
     margin: int
 
 
-def surveyed(
+def motion_ranges(
     joints: Joints, blocks: Iterable[Samples], margin: int, slowest: float | None
-) -> Rates:
+) -> MotionRanges:
     """The rates in all blocks of a log; `slowest` is the rate where somebody gives it."""
     k, noise = len(joints.names), np.zeros(len(joints.names))
     positions, rates = ColumnStatistics.of(k), ColumnStatistics.of(k)
@@ -357,6 +357,6 @@ def surveyed(
     fastest = np.where(np.isinf(rates.largest), 0.0, rates.largest)
     least = np.maximum(SIGMAS * noise, PART * fastest)
     travel = np.maximum(high - low, 0.0)
-    return Rates(
+    return MotionRanges(
         fastest, travel, least if slowest is None else np.full_like(least, slowest), margin
     )

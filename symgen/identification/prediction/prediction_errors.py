@@ -184,7 +184,7 @@ class Points:
 class Prediction:
     """The errors of all channels of a log, and points of it."""
 
-    reading: LogDataset
+    dataset: LogDataset
     channels: tuple[ChannelErrors, ...]
     points: Points
     held_out: bool = False
@@ -215,7 +215,7 @@ class _Sums:
 
 
 def predict(
-    reading: LogDataset,
+    dataset: LogDataset,
     predictor: Predictor,
     progress: Callable[[str], None] = lambda step: None,
     held_out: bool = False,
@@ -227,23 +227,23 @@ def predict(
     count = len(predictor.channels)
     sums = _Sums({v: (ColumnStatistics.of(count), ColumnStatistics.of(count)) for v in VIEWS})
     kept = list[Points]()
-    stride = max(reading.survey.usable // POINTS, 1)
-    filtering = reading.filtering()
+    stride = max(dataset.survey.usable // POINTS, 1)
+    derivative_filter = dataset.filter_or_default()
     predicting = lambda step: progress(f"predicting: {step}")  # noqa: E731
     drives = predictor.equations.drives
-    blocks = reading.blocks(predicting)
+    blocks = dataset.blocks(predicting)
     if drives is not None and drives.presliding is not None:
         blocks = drives.presliding.attached(blocks)
-    first = len(reading.plan.training) if held_out else 0
+    first = len(dataset.plan.training) if held_out else 0
     for samples in islice(blocks, first, None):
         if wrenches and loads:
             loads.add(wrenches(samples))
         points = points_of(samples, predictor)
-        _add(sums, points, samples, filtering)
+        _add(sums, points, samples, derivative_filter)
         seen = np.where(samples.usable, points.measured, np.nan)
         kept.append(replace(points, measured=seen).rows(slice(None, None, stride)))
     rows = tuple(sums.channel(k, *channel) for k, channel in enumerate(predictor.channels))
-    return Prediction(reading, rows, joined(kept), held_out, loads.joints if loads else ())
+    return Prediction(dataset, rows, joined(kept), held_out, loads.joints if loads else ())
 
 
 def points_of(samples: Samples, predictor: Predictor) -> Points:
@@ -256,17 +256,19 @@ def points_of(samples: Samples, predictor: Predictor) -> Points:
     return Points(samples.t, samples.qd, linear.measured, predicted, load, linear.used)
 
 
-def _add(sums: _Sums, points: Points, samples: Samples, filtering: DerivativeFilter) -> None:
+def _add(
+    sums: _Sums, points: Points, samples: Samples, derivative_filter: DerivativeFilter
+) -> None:
     error, usable = points.measured - points.predicted, samples.usable
     moving = usable.copy()
     if points.rates.shape == error.shape:
         moving &= np.abs(points.rates) > SLOW
     sums.add("all", points.measured, error, usable)
     sums.add("moving", points.measured, error, moving)
-    half = filtering.half_width
+    half = derivative_filter.half_width
     if len(points.t) <= 2 * half:
         return
-    fitted, inner = filtering.filters(points.t), slice(half, len(points.t) - half)
+    fitted, inner = derivative_filter.filters(points.t), slice(half, len(points.t) - half)
     smooth, rough = fitted(points.measured, 0), fitted(error, 0)
     complete = np.asarray(sliding_window_view(usable, 2 * half + 1, axis=0).all(axis=2))
     sums.add("filtered", smooth, rough, complete)

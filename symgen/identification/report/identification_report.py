@@ -262,16 +262,16 @@ def _percent(part: float) -> str:
 
 def _data(identified: Identified) -> dict[str, Any]:
     estimate, mapping = identified.estimate, identified.estimate.mapping
-    derivative_filter, standard = identified.reading.derivative_filter, estimate.standard
+    derivative_filter, standard = identified.dataset.derivative_filter, estimate.standard
     errors_of_standard, first = estimate.standard_errors_of_standard, 10 * len(mapping.bodies)
     return {
         "format": 1,
         "generator": f"symgen {__version__}",
         "robot": mapping.model.name,
         "log": {
-            "file": PurePath(identified.reading.log.file).name,
+            "file": PurePath(identified.dataset.log.file).name,
             "rows": identified.rows,
-            "step": identified.reading.step,
+            "step": identified.dataset.step,
         },
         "sensor": identified.settings.sensor,
         "window": 2 * derivative_filter.half_width + 1 if derivative_filter else None,
@@ -326,22 +326,22 @@ NOTE_PREFIX: Final = re.compile(": (?:note|warning): ")
 def page(identified: Identified, summary: str, refuted: bool, warnings: tuple[str, ...]) -> str:
     """One HTML file that needs nothing else. It begins with the `summary` of the verdict, in red if
     the estimate is `refuted`, and the `warnings`."""
-    reading = identified.reading
-    texts = [note for note in identified.notes if note not in reading.warnings]
+    dataset = identified.dataset
+    texts = [note for note in identified.notes if note not in dataset.warnings]
     drawn = {name: base64.b64encode(x).decode() for name, x in pictures(identified).items()}
     return render(
         "html/identify.html.jinja",
         robot=shown(identified.estimate.mapping.model.name),
-        log=shown(PurePath(reading.log.file).name),
+        log=shown(PurePath(dataset.log.file).name),
         version=__version__,
         method=identified.settings.loss,
         summary=summary,
         refuted=refuted,
         warnings=warnings,
         notes=[shown(NOTE_PREFIX.split(text, maxsplit=1)[-1], 1000) for text in texts],
-        rows=reading.survey.rows,
-        used=reading.plan.samples,
-        rate=1 / reading.step,
+        rows=dataset.survey.rows,
+        used=dataset.plan.samples,
+        rate=1 / dataset.step,
         condition=identified.estimate.condition,
         scaled=identified.estimate.scaled_condition,
         tables="".join(table.html() for table in tables(identified)),

@@ -63,7 +63,7 @@ class LogOverview:
     """A log that was looked at: how it is read, its motion, the names of its joints, their units
     and, with a robot, limits."""
 
-    reading: LogDataset
+    dataset: LogDataset
     motion: MotionStatistics
     joints: tuple[str, ...]
     units: tuple[str, ...]
@@ -74,21 +74,21 @@ def log_overview(
     path: str, options: LogOptions, model: RigidBodyModel | None, progress: Progress
 ) -> LogOverview:
     """Look at a log, without a robot at all joints that it has. Raises LogError, OptionError."""
-    log, map_ = open_log(path), ColumnMap.of(options)
-    wanted = (
-        guess_needed_columns(log, map_)
+    log, column_map = open_log(path), ColumnMap.of(options)
+    needed = (
+        guess_needed_columns(log, column_map)
         if model is None
         else NeededColumns.of(model, forces_optional=True)
     )
     progress("reading the log (stage 1 of 2)")
-    reading = dataset_of(log, wanted, model, map_)
-    motion = MotionStatistics(reading.plan.samples)
-    for samples in reading.blocks(
+    dataset = dataset_of(log, needed, model, column_map)
+    motion = MotionStatistics(dataset.plan.samples)
+    for samples in dataset.blocks(
         lambda step: progress(f"analysing the motion (stage 2 of 2): {step}")
     ):
         motion.add(samples)
-    limits = tuple(model.limits.get(name) if model else None for name in wanted.velocities)
-    return LogOverview(reading, motion, wanted.velocities, wanted.position_units, limits)
+    limits = tuple(model.limits.get(name) if model else None for name in needed.velocities)
+    return LogOverview(dataset, motion, needed.velocities, needed.position_units, limits)
 
 
 # -- report ----------------------------------------------------------------------------------------
@@ -115,14 +115,14 @@ def report(looked: LogOverview) -> Report:
         ],
         rows,
     )
-    return Report([*lines(looked.reading), *([table] if rows else [])], data(looked))
+    return Report([*lines(looked.dataset), *([table] if rows else [])], data(looked))
 
 
-def lines(reading: LogDataset) -> Iterator[str]:
+def lines(dataset: LogDataset) -> Iterator[str]:
     """Time and columns in sentences."""
-    survey, layout = reading.survey, reading.layout
+    survey, layout = dataset.survey, dataset.layout
     yield (
-        f"{PurePath(reading.log.file).name}: {survey.rows} rows, {survey.usable} of them usable; "
+        f"{PurePath(dataset.log.file).name}: {survey.rows} rows, {survey.usable} of them usable; "
         f"recorder: {layout.recorder or 'unknown'}"
     )
     least, low, middle, high, most = (1e3 * x for x in survey.steps)
@@ -134,25 +134,25 @@ def lines(reading: LogDataset) -> Iterator[str]:
     )
     segments = len(survey.segments)
     gaps = f", the longest is {survey.gaps[0]:.4g} s" if survey.gaps else ""
-    yield f"gaps: {segments - 1}{gaps}; derivatives: {_derivatives(reading)}"
+    yield f"gaps: {segments - 1}{gaps}; derivatives: {_derivatives(dataset)}"
 
 
-def _derivatives(reading: LogDataset) -> str:
-    if reading.derivative_filter is None:
+def _derivatives(dataset: LogDataset) -> str:
+    if dataset.derivative_filter is None:
         return "none needed, the log has velocities and accelerations"
     count, span = (
-        2 * reading.derivative_filter.half_width + 1,
-        2e3 * reading.derivative_filter.half_duration,
+        2 * dataset.derivative_filter.half_width + 1,
+        2e3 * dataset.derivative_filter.half_duration,
     )
-    source = "velocities" if reading.layout.qd else "positions"
+    source = "velocities" if dataset.layout.qd else "positions"
     return (
         f"polynomials of order 4 over {count} rows of {source} ({span:.4g} ms), cut-off frequency "
-        f"{reading.derivative_filter.cutoff:.3g} Hz (--cutoff)"
+        f"{dataset.derivative_filter.cutoff:.3g} Hz (--cutoff)"
     )
 
 
 def _rows(looked: LogOverview) -> Iterator[list[str]]:
-    layout, motion = looked.reading.layout, looked.motion
+    layout, motion = looked.dataset.layout, looked.motion
     if not motion.count:
         return
     forces = [*layout.measured, *[None] * len(looked.joints)]
@@ -170,7 +170,7 @@ def _rows(looked: LogOverview) -> Iterator[list[str]]:
             f"{speeds[k]:.4g}",
             f"{limits.velocity:.4g}" if limits and limits.velocity else "",
             f"{accelerations[k]:.4g}",
-            f"{looked.reading.noise[k]:.2g}",
+            f"{looked.dataset.noise[k]:.2g}",
             f"{100 * np.atleast_1d(motion.still)[k] / motion.count:.3g} %",
             "" if column is None else f"{motion.measured.rms[k]:.4g}",
             "" if column is None else f"{motion.measured.largest[k]:.4g}",
@@ -192,12 +192,12 @@ def _range(limits: Limits | None) -> str:
 
 def data(looked: LogOverview) -> dict[str, Any]:
     """Everything that was understood."""
-    reading, motion = looked.reading, looked.motion
-    survey, layout, derivative_filter = reading.survey, reading.layout, reading.derivative_filter
+    dataset, motion = looked.dataset, looked.motion
+    survey, layout, derivative_filter = dataset.survey, dataset.layout, dataset.derivative_filter
     return {
         "format": 1,
         "generator": f"symgen {__version__}",
-        "log": PurePath(reading.log.file).name,
+        "log": PurePath(dataset.log.file).name,
         "recorder": layout.recorder,
         "rows": survey.rows,
         "usable": survey.usable,
@@ -215,12 +215,12 @@ def data(looked: LogOverview) -> dict[str, Any]:
         },
         "window": 2 * derivative_filter.half_width + 1 if derivative_filter else None,
         "joints": {joint: _joint(looked, k) for k, joint in enumerate(looked.joints)},
-        "notes": list(reading.notes),
+        "notes": list(dataset.notes),
     }
 
 
 def _joint(looked: LogOverview, k: int) -> dict[str, Any]:
-    layout, motion = looked.reading.layout, looked.motion
+    layout, motion = looked.dataset.layout, looked.motion
     groups = {"q": layout.q, "qd": layout.qd, "qdd": layout.qdd, "force": layout.measured}
     columns = {name: group[k].name for name, group in groups.items() if k < len(group)}
     if not motion.count:
@@ -232,7 +232,7 @@ def _joint(looked: LogOverview, k: int) -> dict[str, Any]:
         "range": [float(end[k]) for end in motion.q.ends],
         "speed": float(motion.qd.largest[k]),
         "acceleration": float(motion.qdd.largest[k]),
-        "velocity_noise": float(looked.reading.noise[k]),
+        "velocity_noise": float(looked.dataset.noise[k]),
         "still": float(np.atleast_1d(motion.still)[k] / motion.count),
     }
     if k < len(layout.measured):
@@ -251,7 +251,7 @@ def picture(looked: LogOverview, target: OutputFile) -> bytes:
     """Position, velocity and force of each joint over time. Raises LogError."""
     if not looked.motion.thin:
         raise LogError(
-            shown(looked.reading.log.file),
+            shown(looked.dataset.log.file),
             "the log has no segment without gaps that is long enough for a plot",
         )
     t, q, qd, measured = (np.concatenate(x) for x in zip(*looked.motion.thin, strict=True))
@@ -263,7 +263,7 @@ def picture(looked: LogOverview, target: OutputFile) -> bytes:
             Curve(f"{name}: position ({unit})", q[:, k], (limits.lower, limits.upper)),
             Curve(f"{name}: velocity ({unit}/s)", qd[:, k], speed),
         ]
-        for column in looked.reading.layout.measured[k : k + 1]:
+        for column in looked.dataset.layout.measured[k : k + 1]:
             curves.append(Curve(f"{name}: {column.name} ({column.unit})", measured[:, k]))
         rows.append(curves)
     return drawn(motion_figure(t, rows), target, 110)

@@ -156,7 +156,7 @@ def model_file(identified: Identified, tables: DriveTables, job: Job, loaded: Lo
         "format": 1,
         "robot": model.name,
         "robot_sha256": loaded.sha256,
-        "log": Path(identified.reading.log.file).name,
+        "log": Path(identified.dataset.log.file).name,
     }
     content: Tables = {
         "base_parameters": {name: known[name] for name in base.columns},

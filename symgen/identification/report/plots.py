@@ -226,7 +226,7 @@ def end_of_log(identified: Identified) -> tuple[Points, float | None]:
     """The last rows of the log, and the time from which on rows were held out, if that is among
     them."""
     model = Predictor(identified.equations, identified.estimate.values, ())
-    last = (replace(samples, measured=samples.bridged) for samples in identified.last)
+    last = (replace(samples, measured=samples.bridged) for samples in identified.last_blocks)
     points = joined([points_of(samples, model) for samples in last])
     t, held_out = points.t, identified.held_out
     kept = np.flatnonzero(t >= t[-1] - SHOWN_SECONDS)

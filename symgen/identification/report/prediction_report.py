@@ -61,7 +61,7 @@ def joint_loads(joints: Sequence[JointLoads]) -> ReportTable:
 
 def errors(prediction: Prediction) -> ReportTable:
     """The table of errors."""
-    name = shown(PurePath(prediction.reading.log.file).name)
+    name = shown(PurePath(prediction.dataset.log.file).name)
     count = max((c.views["all"].rows for c in prediction.channels), default=0)
     rows = []
     for c in prediction.channels:
@@ -91,8 +91,8 @@ def data(prediction: Prediction) -> dict[str, Any]:
     return {
         "format": 1,
         "generator": f"symgen {__version__}",
-        "log": PurePath(prediction.reading.log.file).name,
-        "rows": prediction.reading.survey.usable,
+        "log": PurePath(prediction.dataset.log.file).name,
+        "rows": prediction.dataset.survey.usable,
         "channels": channels,
     } | ({"joints": loads} if loads else {})
 
@@ -148,8 +148,8 @@ def predict_log(
     sought = problem(job, loaded, Settings())
     wrenches = WrenchModel.of(job, loaded) if joint_wrenches else None
     progress("reading the log")
-    reading = open_with_best_cutoff(log, sought, loaded, options)
-    return predict(reading, of_robot(sought), progress, wrenches=wrenches)
+    dataset = open_with_best_cutoff(log, sought, loaded, options)
+    return predict(dataset, of_robot(sought), progress, wrenches=wrenches)
 
 
 def with_validation(
@@ -166,7 +166,7 @@ def with_validation(
             return identified
         channels = tuple((c.name, c.unit) for c in identified.estimate.channels)
         fitted = Predictor(identified.equations, identified.estimate.values, channels)
-        seen = predict(identified.reading, fitted, progress, held_out=True)
+        seen = predict(identified.dataset, fitted, progress, held_out=True)
         return replace(identified, prediction=seen)
     if identified.settings.wrenches:
         raise OptionError("--validation needs joint forces; remove it or --sensor wrench")

@@ -76,7 +76,7 @@ SUBJECTS: Final = {
 
 def verdicts(identified: Identified) -> tuple[Verdict, ...]:
     """The verdicts against an estimate, those that matter most first."""
-    doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in identified.reading.warnings)
+    doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in identified.dataset.warnings)
     forgotten = tuple(_unmodelled_friction(identified))
     poor = tuple(_unexplained_channels(identified, bool(forgotten or doubts)))
     return (*doubts, *forgotten, *poor, *_of_standard(identified))
@@ -88,7 +88,7 @@ def verdicts(identified: Identified) -> tuple[Verdict, ...]:
 def _unmodelled_friction(identified: Identified) -> Iterator[Verdict]:
     """Friction that what is left shows, of joints for which no term was asked."""
     drives = identified.equations.drives
-    if drives is None or identified.settings.wrenches or not identified.last:
+    if drives is None or identified.settings.wrenches or not identified.last_blocks:
         return
     modelled = {c.joint for c in drives.columns if c.law in FRICTION and c.law not in SMOOTH_LAWS}
     shares = _friction_shares(identified)
@@ -107,7 +107,7 @@ def _unmodelled_friction(identified: Identified) -> Iterator[Verdict]:
 def _friction_shares(identified: Identified) -> list[float]:
     """The part of the squares of each joint's residual that its velocity and the sign of that
     explain."""
-    drives, samples = identified.equations.drives, identified.last[-1]
+    drives, samples = identified.equations.drives, identified.last_blocks[-1]
     assert drives is not None
     rows = identified.equations.equations(samples)
     residuals = rows.measured - rows.regressor @ identified.estimate.values
@@ -157,9 +157,9 @@ def _unexplained_channels(identified: Identified, explained: bool) -> Iterator[V
 
 def _noise(identified: Identified) -> Numbers:
     """The deviation of the noise of each channel's sensor, from second differences."""
-    if not identified.last or identified.settings.wrenches:
+    if not identified.last_blocks or identified.settings.wrenches:
         return np.zeros(len(identified.estimate.channels))
-    last = identified.last[-1]
+    last = identified.last_blocks[-1]
     second, u = np.diff(last.measured, 2, axis=0), last.usable
     usable = u[2:] & u[1:-1] & u[:-2]
     return np.asarray(np.sqrt((second**2 * usable).sum(0) / np.maximum(usable.sum(0), 1) / 6))

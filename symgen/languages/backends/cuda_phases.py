@@ -1,11 +1,11 @@
 """The pieces of a function that has more values than a thread has registers.
 
 In two parts that are computed one after the other, a thread holds fewer values at once. Derivatives
-of forward dynamics solve for accelerations and start again with them (`Program.restart`). The first
-part computes the accelerations, the results that do not depend on them, and what the second part
-reads of the solution. The second part computes all else again, which takes more operations, but
-half the registers. In each part, a statement stands just before the first that reads it, those that
-need most values first (Sethi & Ullman, J. ACM 17, 1970)."""
+of forward dynamics solve for accelerations and start again with them (`Program.restart_point`). The
+first part computes the accelerations, the results that do not depend on them, and what the second
+part reads of the solution. The second part computes all else again, which takes more operations,
+but half the registers. In each part, a statement stands just before the first that reads it, those
+that need most values first (Sethi & Ullman, J. ACM 17, 1970)."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -59,9 +59,9 @@ class ThreadFunction(CFunction):
 def phases(body: FunctionBody, pivots: Iterable[Ref]) -> tuple[tuple[Step, ...], ...]:
     """The statements in two parts, some of them in both; none where the algorithm does not start
     again."""
-    if body.program.restart is None:
+    if body.program.restart_point is None:
         return ()
-    solved, kept = body.program.restart
+    solved, kept = body.program.restart_point
     second_part, recomputed_inputs = set(solved), set(kept)
     stored_nodes = solved | kept | {ref.node for ref in pivots}
     for step in body.steps:

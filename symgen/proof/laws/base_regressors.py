@@ -25,7 +25,7 @@ from symgen.proof.laws.regressor_laws import (
     massless,
     unit_columns,
     with_part,
-    with_passive,
+    with_passive_columns,
 )
 from symgen.proof.reference_kinematics import unit_motion
 from symgen.proof.reference_model import (
@@ -92,7 +92,7 @@ def _inertial_parameters(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:
 @law("base_regressor", UNIT_MOMENTS)
 def base_regressor(x: States) -> DecimalArray:
     """Y_b."""
-    return with_passive(by_moments(tau, x), x)
+    return with_passive_columns(by_moments(tau, x), x)
 
 
 @law("slotine_li_base_regressor", "C from Christoffel symbols with unit moments of the bodies", 2)
@@ -104,7 +104,7 @@ def slotine_li_base_regressor(x: States) -> DecimalArray:
         c = (symbols(y) * qd[..., None, :]).sum(-1)
         return (mass(y) * qdd_r).sum(-1) + (c * qd_r).sum(-1) + tau(y.put(qd=None, qdd=None))
 
-    return with_passive(by_moments(passive, x), x)
+    return with_passive_columns(by_moments(passive, x), x)
 
 
 @law("base_parameters", "Y_b beta = tau of the reference, solved for the base parameters")

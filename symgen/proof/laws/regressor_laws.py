@@ -138,7 +138,7 @@ def gravity_by_parameters(x: States) -> DecimalArray:
     return by_parameters(at_rest, x)
 
 
-def with_passive(columns: DecimalArray, x: States) -> DecimalArray:
+def with_passive_columns(columns: DecimalArray, x: States) -> DecimalArray:
     """Behind the columns of inertia those of friction at q̇ and of springs at q."""
     return np.concatenate([columns, passive_columns(x)], axis=-1)
 
@@ -154,7 +154,7 @@ def stored_columns(x: States) -> DecimalArray:
 @law("regressor", UNITS)
 def whole(x: States) -> DecimalArray:
     """Y, (..., n, y)."""
-    return with_passive(by_parameters(tau, x), x)
+    return with_passive_columns(by_parameters(tau, x), x)
 
 
 @law("slotine_li_regressor", UNITS_OF_C, 2)
@@ -163,7 +163,7 @@ def reference(x: States) -> DecimalArray:
     m, c = mass_by_parameters(x), coriolis_by_parameters(x)
     r, rr = (x.given[name][..., None, :, None] for name in ("qd_r", "qdd_r"))
     passive = (m * rr).sum(-2) + (c * r).sum(-2) + gravity_by_parameters(x)
-    return with_passive(passive, x)
+    return with_passive_columns(passive, x)
 
 
 @law("coriolis_matrix_by_parameters", UNITS_OF_C, 2)
@@ -300,7 +300,7 @@ def slotine_li_regressor_newton_euler(x: States) -> DecimalArray:
         moved = batch_matvec(m, x.given["qdd_r"])
         return moved + batch_matvec(c, x.given["qd_r"]) + at_rest(y)
 
-    return with_passive(by_parameters(term, x), x)
+    return with_passive_columns(by_parameters(term, x), x)
 
 
 # -- wrenches in joints ----------------------------------------------------------------------------
