@@ -89,7 +89,7 @@ def motion(
         (out,) = mass_terms[name].run(**{k: x.tolist() for k, x in state.items()}).values()
         return np.array([plain(x) for x in out])
 
-    last = np.array(coupling.reachable([*start] or [0.0] * len(robot.positions)))
+    last = np.array(coupling.closing_positions([*start] or [0.0] * len(robot.positions)))
     middle = last[own].copy()
     stiffness = RATE**2 * value("mass_matrix", q=last)[:: n + 1]
     weight = value("gravity", q=last)

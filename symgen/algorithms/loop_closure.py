@@ -28,9 +28,9 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 def loop_closure(system: CanonicalModel, q: Coordinates) -> tuple[list[Scalar], list[Scalar]]:
     """The positions after two steps of Newton's method and one with the Jacobian of the second, and
     the norm of the gaps before that; q itself where no position is found by Newton's method."""
-    if not system.coupling.held:
+    if not system.coupling.newton_positions:
         return [*q], [ZERO]
-    first, _ = system.coupling.closer(q)
-    second, _ = system.coupling.closer(first)
-    third, gaps = system.coupling.closer(second, first)
+    first, _ = system.coupling.newton_step(q)
+    second, _ = system.coupling.newton_step(first)
+    third, gaps = system.coupling.newton_step(second, first)
     return third, [sqrt(dot(gaps, gaps))]

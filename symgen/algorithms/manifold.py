@@ -300,7 +300,7 @@ def _charts(coupling: Coupling) -> Iterator[Chart]:
 def moved(coupling: Coupling, q: Coordinates, v: Coordinates) -> list[Scalar]:
     """q ⊕ v of the user's coordinates. Raises OptionError where Newton's method gives some of
     them."""
-    if coupling.held:
+    if coupling.newton_positions:
         raise OptionError(
             "a step moves positions of closed loops that have no closed form; choose dependent "
             "joints that have one"

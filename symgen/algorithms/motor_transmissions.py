@@ -22,7 +22,7 @@ from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.joint_listing import (
-    motor_places,
+    motor_coordinates,
     sample_state,
     single_positions,
     velocity_row,
@@ -60,7 +60,7 @@ class Motors:
         """The motors of a list of joints, parted by commas. Raises OptionError."""
         names = [joint] if joint in system.joint_frames else joint.split(",")
         bodies = tuple(transmitted_body(system, name) for name in names)
-        coordinates = motor_places(system.coupling, bodies)
+        coordinates = motor_coordinates(system.coupling, bodies)
         if coordinates is None:
             raise OptionError(
                 f"{shown(joint)}: the motors at these joints do not move independently of each "
@@ -80,7 +80,7 @@ class Motors:
 def _solve(matrix: Rows, right: Coordinates, sample: Rows) -> list[Scalar]:
     """The solution of a system, by the order of elimination that suits a sample matrix."""
     order = Elimination.of(sample)
-    return Elimination(order.pivots, order.rest, ()).solve(matrix, [right], once=True)[0]
+    return Elimination(order.pivots, order.rest, ()).solve(matrix, [right], single_use=True)[0]
 
 
 def _transposed(rows: Rows) -> Rows:
@@ -224,7 +224,10 @@ def joint_step(
     proportion to the square of the step. Raises OptionError for joints with quaternions."""
     motors = Motors.of(system, joint)
     single, out = single_positions(motors.coupling), [*q]
-    if not all(k in single for k in motors.coordinates.values()) or motors.coupling.held:
+    if (
+        not all(k in single for k in motors.coordinates.values())
+        or motors.coupling.newton_positions
+    ):
         raise OptionError(
             f"joint_step:{shown(joint)}: the motors move a joint with several coordinates, or "
             "positions that only Newton's method gives; use loop_closure"

@@ -12,7 +12,7 @@ from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledTex
 from symgen.inspection.robot_data import Data
 from symgen.jobs.publish import OutputFile
 from symgen.mechanics.base_parameters import latex_name, latex_sum
-from symgen.mechanics.joint_listing import left_out
+from symgen.mechanics.joint_listing import remaining_gap_text
 from symgen.mechanics.model import PARAMETER_NAMES
 
 REASON_MARKS: Final = {
@@ -71,7 +71,7 @@ def _loops(data: Data) -> Iterator[ReportTable | Cell]:
     rows = []
     for x in data["closed_loops"]:
         joints = ", ".join(x["determines"]), ", ".join(x["from"])
-        equations = f"{len(x['determines'])} of {x['equations']}{left_out(x['gaps'])}"
+        equations = f"{len(x['determines'])} of {x['equations']}{remaining_gap_text(x['gaps'])}"
         rows.append((x["name"], x["type"], *joints, f"{x['branch']:+d}", equations))
     title = f"closed loops: {n} independent coordinate{'s' * (n != 1)}{by}"
     yield ReportTable(title, head, ["independent equations"], rows)

@@ -100,9 +100,9 @@ class Accuracy:
                     float(abs(square - 1)) for square in squared_norms
                 ]  # at least the error of lengths
                 distances[quaternion] = np.abs(rows[quaternion]) * deviation
-            held = [place for _, place in coupling.held]
+            held = [place for _, place in coupling.newton_positions]
             for k, q in enumerate(rows.T.tolist() if held else []):
-                corrected, _ = coupling.closer([*map(number, q)], at=q)
+                corrected, _ = coupling.newton_step([*map(number, q)], at=q)
                 length_error = 2 * ROUNDOFF["double"] / (coupling.sine(q) or 1.0)
                 distances[held, k] = [float(abs(corrected[n] - q[n])) + length_error for n in held]
         return distances

@@ -8,11 +8,11 @@ from symgen.algorithms.registry import Quantity
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import (
     coupling_text,
-    left_out,
     listed_joints,
     listed_loops,
     listed_motors,
     polynomial_text,
+    remaining_gap_text,
     rotor_of,
 )
 from symgen.mechanics.joints import JOINT_TYPES
@@ -78,7 +78,7 @@ def _followers(model: RigidBodyModel) -> Iterator[str]:
             )
             continue
         names = f"joints {', '.join(others)} and {last}" if others else f"joint {last}"
-        off, count = left_out(row.gaps), len(row.dependent)
+        off, count = remaining_gap_text(row.gaps), len(row.dependent)
         equations = f" Of its {row.equations} equations, {count} count{off}." if off else ""
         yield (
             f"Closed loop {row.closure.name} determines {names}, on the assembly of branch "

@@ -224,7 +224,7 @@ class Module:
         """A state in short numbers, except torques, which are short already, and positions that
         Newton's method found for closed loops."""
         inputs, link_parameters = drawn
-        held_positions = {("q", place) for _, place in coupling_of(self.robot.model).held}
+        held_positions = {("q", place) for _, place in coupling_of(self.robot.model).newton_positions}
         rounded = {
             k: tuple(
                 x if (k, n) in held_positions else round(x, 4) or NONZERO_DEFAULTS.get(k, 0.0)

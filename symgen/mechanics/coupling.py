@@ -19,10 +19,10 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.joints.body_axes import BodyAxesJoint
-from symgen.mechanics.kinematic_loop import GapMotion, KinematicLoop
-from symgen.mechanics.loop_groups import groups, loop_of
+from symgen.mechanics.kinematic_loop import GapRate, KinematicLoop
+from symgen.mechanics.loop_groups import closure_groups, loop_of
 from symgen.mechanics.model import Follow, RigidBodyModel
-from symgen.mechanics.newton_loop import reachable
+from symgen.mechanics.newton_loop import closing_positions
 from symgen.mechanics.spatial import multiple, scale_constant
 from symgen.mechanics.unit_angle import UnitAngle
 from symgen.numbers.scalar import ZERO, Scalar
@@ -71,7 +71,7 @@ class CoordinateMap:
         return sum((multiple(term.factor, v[term.velocity_index]) for term in self.terms), ZERO)
 
 
-def combined(follow: Follow, drives: Sequence[CoordinateMap]) -> CoordinateMap:
+def map_of_follower(follow: Follow, drives: Sequence[CoordinateMap]) -> CoordinateMap:
     """The map of a body that follows others, whose maps are given."""
     terms = dict[int, CouplingTerm]()
     for leader, by in ((leader, by) for leader, by in follow.terms if by):
@@ -99,7 +99,7 @@ class Coupling:
     followers: tuple[tuple[int, Follow], ...] = ()
     """Bodies that follow a joint that a loop determines: rotors."""
     rest: tuple[Scalar, ...] = ()
-    held: tuple[tuple[int, int], ...] = ()
+    newton_positions: tuple[tuple[int, int], ...] = ()
     """The bodies of `RigidBodyModel.held`, each with the index of its position."""
     of: "Coupling | None" = None
     """The coupling of all states, of one at a state."""
@@ -140,21 +140,21 @@ class Coupling:
         by_body, drives = dict(enumerate(x, 1)), [*self.drives]
         columns = [loop.columns(by_body) for loop in self.loops]
         for loop, column in zip(self.loops, columns, strict=True):
-            self._solve_rates(loop, column, drives)
+            self._add_dependent_rows(loop, column, drives)
         for i, follow in self.followers:
-            drives[i - 1] = combined(follow, drives)
-        there = replace(self, drives=tuple(drives), loops=(), rest=(ZERO,) * len(x), of=self)
+            drives[i - 1] = map_of_follower(follow, drives)
+        at_state = replace(self, drives=tuple(drives), loops=(), rest=(ZERO,) * len(x), of=self)
         if v is None:
-            return there
-        rates, rest = _squares(there, v, reference), dict(enumerate(there.rest, 1))
+            return at_state
+        rates, rest = _quadratic_rates(at_state, v, reference), dict(enumerate(at_state.rest, 1))
         for loop, column in zip(self.loops, columns, strict=True):
             first, *minus = (loop.drift(by_body, r) for r in rates)
             drift = [a - b for a, b in zip(first, *minus, strict=True)] if minus else first
-            (solution,) = loop.dependent_rates(column, [loop.motion(column, rest, drift)])
+            (solution,) = loop.dependent_rates(column, [loop.gap_rate(column, rest, drift)])
             rest |= dict(zip(loop.dependent, solution, strict=True))
         for i, follow in self.followers:
             rest[i] = sum((multiple(by, rest[k]) for k, by in follow.terms), ZERO)
-        return replace(there, rest=tuple(rest[i] for i in sorted(rest)))
+        return replace(at_state, rest=tuple(rest[i] for i in sorted(rest)))
 
     def sine(self, q: Sequence[float]) -> float:
         """The least sine of the loops (`PlanarLoop.sine`) at positions: 0 where one is at a dead
@@ -165,31 +165,31 @@ class Coupling:
         except (ValueError, ZeroDivisionError):
             return 0.0
 
-    def reachable(self, q: Sequence[float]) -> tuple[float, ...]:
+    def closing_positions(self, q: Sequence[float]) -> tuple[float, ...]:
         """The positions q, or the nearest of some between them and a centre at which all loops
         close away from dead points. For states that are drawn at random."""
-        return reachable(self, q) if self.loops else tuple(q)
+        return closing_positions(self, q) if self.loops else tuple(q)
 
-    def closer(
+    def newton_step(
         self, q: Sequence[Scalar], at: Sequence[Scalar] | None = None
     ) -> tuple[list[Scalar], list[Scalar]]:
-        """The positions after a step of Newton's method on those of `held`, by default with the
-        Jacobian `at` these positions, and the gaps before the step."""
-        out, gaps, places = [*q], list[Scalar](), dict(self.held)
+        """The positions after a step of Newton's method on those of `newton_positions`, by default
+        with the Jacobian `at` these positions, and the gaps before the step."""
+        out, gaps, index_of_body = [*q], list[Scalar](), dict(self.newton_positions)
         for loop in self.loops:
             if not loop.closures[0].newton:
                 continue
             x = dict(enumerate(self.body_positions(out), 1))
             gap = loop.gap(x)
-            there = x if at is None else dict(enumerate(self.body_positions(at), 1))
-            (changes,) = loop.dependent_rates(loop.columns(there), [gap])
-            gaps += loop.counted(gap)
+            at_jacobian = x if at is None else dict(enumerate(self.body_positions(at), 1))
+            (changes,) = loop.dependent_rates(loop.columns(at_jacobian), [gap])
+            gaps += loop.independent_equations(gap)
             for body, change in zip(loop.dependent, changes, strict=True):
-                out[places[body]] = out[places[body]] + change
+                out[index_of_body[body]] = out[index_of_body[body]] + change
         return out, gaps
 
-    def _solve_rates(
-        self, loop: KinematicLoop, columns: Mapping[int, GapMotion], drives: list[CoordinateMap]
+    def _add_dependent_rows(
+        self, loop: KinematicLoop, columns: Mapping[int, GapRate], drives: list[CoordinateMap]
     ) -> None:
         """Puts the rows of G of the dependent joints of a loop."""
         others = {*loop.bodies} - {*loop.dependent}
@@ -197,7 +197,7 @@ class Coupling:
         known = {k: t for row in rows.values() for k, t in sorted(row.items())}
         none = CouplingTerm(0, 0, ZERO)
         sums = [
-            loop.motion(columns, {b: row.get(k, none).factor for b, row in rows.items()})
+            loop.gap_rate(columns, {b: row.get(k, none).factor for b, row in rows.items()})
             for k in known
         ]
         solutions = loop.dependent_rates(columns, sums)
@@ -216,7 +216,7 @@ class Coupling:
         ]
         if not self.loops:
             return x
-        by_body = dict(enumerate(x, 1)) | {body: q[place] for body, place in self.held}
+        by_body = dict(enumerate(x, 1)) | {body: q[place] for body, place in self.newton_positions}
         for i, (joint, at) in enumerate(self.parts, 1):
             if not joint.in_body_axes and joint.positions[at].unit == "rad":
                 by_body[i] = UnitAngle.of(by_body[i])
@@ -240,7 +240,7 @@ class Coupling:
         if self.is_identity:
             return list(values)
         if self.rest:
-            return self._contracted(list(values), axes)
+            return self._pull_back_at_state(list(values), axes)
         by_body = [
             [(term.velocity_index, term.factor) for term in drive.terms] for drive in self.drives
         ]
@@ -249,11 +249,11 @@ class Coupling:
         out: list[Scalar] = [ZERO] * prod(shape)
         for terms, value in zip(product(*targets), values, strict=True):
             for ways in product(*terms) if value is not ZERO else ():
-                place, factor = _target(ways, shape)
+                place, factor = _flat_entry(ways, shape)
                 out[place] = out[place] + scale_constant(factor, value)
         return out
 
-    def _contracted(self, values: list[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
+    def _pull_back_at_state(self, values: list[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
         """`pull_back` with a G that depends on the state, one axis after the other. Of a matrix
         that is symmetric by construction, one half is computed."""
         bodies, n = len(self.drives), self.velocities
@@ -282,7 +282,7 @@ class Coupling:
     def velocity_matrix(self) -> Any:
         """G (bodies by velocities). Raises OptionError where it depends on the state."""
         if self.loops:
-            raise OptionError(CONSTANT_ONLY)
+            raise OptionError(STATE_DEPENDENT)
         matrix = np.zeros((len(self.drives), self.velocities))
         for k, drive in enumerate(self.drives):
             for term in drive.terms:
@@ -295,7 +295,7 @@ class Coupling:
         positions plus offsets. Rows of joints with a quaternion are zero. Raises OptionError for
         robots with closed loops."""
         if self.loops:
-            raise OptionError(CONSTANT_ONLY)
+            raise OptionError(STATE_DEPENDENT)
         matrix, offsets = np.zeros((len(self.drives), self.positions)), np.zeros(len(self.drives))
         for k, drive in enumerate(self.drives):
             for term in () if self.parts[k][0].in_body_axes else drive.terms:
@@ -303,12 +303,12 @@ class Coupling:
         return matrix, offsets
 
     def normalized(self, q: Sequence[float]) -> list[float]:
-        """Positions with unit quaternions, at which closed loops close (`reachable`)."""
+        """Positions with unit quaternions, at which closed loops close (`closing_positions`)."""
         unit = list(q)
-        for four in self.quaternions:
-            size = math.hypot(*unit[four])
-            unit[four] = [x / size for x in unit[four]]
-        return [*self.reachable(unit)]
+        for quaternion in self.quaternions:
+            size = math.hypot(*unit[quaternion])
+            unit[quaternion] = [x / size for x in unit[quaternion]]
+        return [*self.closing_positions(unit)]
 
     @property
     def quaternions(self) -> list[slice]:
@@ -330,7 +330,7 @@ class Coupling:
 UNCOUPLED: Final = Coupling((), (), 0, 0)
 
 
-def _squares(
+def _quadratic_rates(
     coupling: Coupling, v: Sequence[Scalar], reference: Sequence[Scalar] | None
 ) -> list[list[Scalar]]:
     """Rates of the bodies' joints of which the quadratic form Ġ q̇ is to be computed: those at the
@@ -341,14 +341,14 @@ def _squares(
     return [[0.5 * (a + b) for a, b in pairs], [0.5 * (a - b) for a, b in pairs]]
 
 
-CONSTANT_ONLY: Final = "robots with closed loops are not supported here; remove the loops"
+STATE_DEPENDENT: Final = "robots with closed loops are not supported here; remove the loops"
 
 
-def _target(ways: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[int, float]:
+def _flat_entry(factors: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[int, float]:
     """The flat index that an entry is added to, and its factor, by index and factor of each
     axis."""
     place, factor = 0, 1.0
-    for (index, by), size in zip(ways, shape, strict=True):
+    for (index, by), size in zip(factors, shape, strict=True):
         place, factor = place * size + index, factor * by
     return place, factor
 
@@ -358,15 +358,15 @@ def coupling_of(model: RigidBodyModel) -> Coupling:
     """How the coordinates of a robot's user drive its bodies: in the order of the joints, those
     that follow another left out."""
     index, place, drives = 0, 0, dict[int, CoordinateMap]()
-    held, held_places = model.held, list[tuple[int, int]]()
+    by_newton, newton_positions = model.found_by_newton, list[tuple[int, int]]()
     for i, joint in model.positioned:
-        if i in held:
-            held_places.append((i, place))
+        if i in by_newton:
+            newton_positions.append((i, place))
             place += 1
             continue
-        apart = 0 if joint.type.in_body_axes else 1
+        step = 0 if joint.type.in_body_axes else 1
         for k, part in enumerate(joint.type.parts(joint)):
-            drives[i + k] = CoordinateMap((CouplingTerm(index + part.velocity, place + apart * k),))
+            drives[i + k] = CoordinateMap((CouplingTerm(index + part.velocity, place + step * k),))
         index += len(joint.type.velocities)
         place += len(joint.type.positions)
     determined = {body for closure in model.closures for body in closure.dependent}
@@ -385,5 +385,6 @@ def coupling_of(model: RigidBodyModel) -> Coupling:
         drives[i] = CoordinateMap(tuple(terms), body.follows.offset, True)
     ordered = tuple(drives[i] for i in range(1, model.size + 1))
     parts = tuple((b.joint.type, b.at) for b in model.bodies)
-    loops = tuple(loop_of(model, group) for group in groups(model, model.closures))
-    return Coupling(ordered, parts, index, place, loops, tuple(followers), held=tuple(held_places))
+    loops = tuple(loop_of(model, group) for group in closure_groups(model, model.closures))
+    made = Coupling(ordered, parts, index, place, loops, tuple(followers))
+    return replace(made, newton_positions=tuple(newton_positions))

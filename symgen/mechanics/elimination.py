@@ -13,9 +13,9 @@ import numpy as np
 from symgen.numbers.scalar import ZERO, Scalar, dot, plain, positive
 
 Matrix = Sequence[Sequence[Scalar]]
-LARGE_ENOUGH: Final = 0.2
+PIVOT_THRESHOLD: Final = 0.2
 """The least size of a pivot as a part of the largest entry that is left."""
-CRAMER: Final = 3
+MAX_CRAMER_SIZE: Final = 3
 """The most unknowns that Cramer's rule solves for."""
 
 
@@ -40,7 +40,7 @@ class Elimination:
             done = {j for _, j in pivots}
             unknown = [j for j in range(columns) if j not in done]
             pivot = _sparsest(left)
-            if not unknown or (len(unknown) <= CRAMER and _fill(left, pivot) > 0):
+            if not unknown or (len(unknown) <= MAX_CRAMER_SIZE and _fill(left, pivot) > 0):
                 break
             pivots.append(pivot)
             left = _reduced(left, pivot)
@@ -62,7 +62,7 @@ class Elimination:
         minor = [[left[i][j] for j in self.rest[1]] for i in self.rest[0]]
         return [*pivots, *([_determinant(minor)] if minor else [])]
 
-    def agrees(self, matrix: Matrix) -> bool:
+    def has_signs_of_sample(self, matrix: Matrix) -> bool:
         """Whether the divisors of a matrix of numbers have the signs of the sample."""
         try:
             divisors = [plain(x) for x in self._divisors(matrix)]
@@ -99,23 +99,27 @@ class Elimination:
         return -(1.0 / positive(-divisor))
 
     def solve(
-        self, matrix: Matrix, sides: Sequence[Sequence[Scalar]], once: bool = False
+        self, matrix: Matrix, sides: Sequence[Sequence[Scalar]], single_use: bool = False
     ) -> list[list[Scalar]]:
-        """The solutions of a system for several right sides; with `once`, no other call has this
-        matrix, so that few solutions are scaled in place of the cofactors."""
+        """The solutions of a system for several right sides; with `single_use`, no other call has
+        this matrix, so that few solutions are scaled in place of the cofactors."""
         a, reduced = self._eliminated(matrix, sides)
         rows, columns = self.rest
         minor = [[a[i][j] for j in columns] for i in rows]
-        last = _cofactors(minor) if minor else []
-        by = self._inverse(dot(minor[0], last[0]), len(self.pivots)) if minor else ZERO
-        early = not once or len(sides) >= len(columns)
+        cofactors = _cofactors(minor) if minor else []
+        inverse_determinant = (
+            self._inverse(dot(minor[0], cofactors[0]), len(self.pivots)) if minor else ZERO
+        )
+        scale_cofactors = not single_use or len(sides) >= len(columns)
         out = []
         for side in reduced:
             x: list[Scalar] = [ZERO] * len(a[0])
             for n, j in enumerate(columns):
-                weights = [row[n] * by if early else row[n] for row in last]
+                weights = [
+                    row[n] * inverse_determinant if scale_cofactors else row[n] for row in cofactors
+                ]
                 total = dot(weights, [side[i] for i in rows])
-                x[j] = total if early else total * by
+                x[j] = total if scale_cofactors else total * inverse_determinant
             for n, (i, j) in reversed([*enumerate(self.pivots)]):
                 known = sum((a[i][k] * x[k] for k in range(len(x)) if k != j), ZERO)
                 x[j] = (side[i] - known) * self._inverse(a[i][j], n)
@@ -132,7 +136,7 @@ def _fill(left: dict[tuple[int, int], float], pivot: tuple[int, int]) -> int:
 def _sparsest(left: dict[tuple[int, int], float]) -> tuple[int, int]:
     """The pivot that fills in least among the large entries, of equal ones the largest."""
     largest = max((abs(x) for x in left.values()), default=0.0)
-    large = [at for at, x in left.items() if abs(x) >= LARGE_ENOUGH * largest]
+    large = [at for at, x in left.items() if abs(x) >= PIVOT_THRESHOLD * largest]
     return min(large, key=lambda at: (_fill(left, at), -abs(left[at])), default=(0, 0))
 
 
@@ -167,7 +171,7 @@ def _independent_rows(
 def _determinant(m: Matrix) -> Scalar:
     if len(m) == 1:
         return m[0][0]
-    if len(m) == CRAMER - 1:
+    if len(m) == MAX_CRAMER_SIZE - 1:
         return m[0][0] * m[1][1] - m[0][1] * m[1][0]
     return dot(m[0], _cofactors(m)[0])
 
@@ -176,7 +180,7 @@ def _cofactors(m: Matrix) -> list[list[Scalar]]:
     """The cofactors of a matrix of at most three rows."""
     if len(m) == 1:
         return [[1.0]]
-    if len(m) == CRAMER - 1:
+    if len(m) == MAX_CRAMER_SIZE - 1:
         return [[m[1][1], -m[1][0]], [-m[0][1], m[0][0]]]
     turns = [(1, 2), (2, 0), (0, 1)]
     return [[m[a][c] * m[b][d] - m[a][d] * m[b][c] for c, d in turns] for a, b in turns]

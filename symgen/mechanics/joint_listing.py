@@ -25,7 +25,7 @@ from symgen.mechanics.model import (
 from symgen.numbers.scalar import ZERO, Scalar, plain
 from symgen.text import shown
 
-DEPENDENT: Final = 1e-9
+RANK_TOLERANCE: Final = 1e-9
 """The least singular value of G of motors that can move independently, as a part of its largest
 entry."""
 
@@ -42,19 +42,19 @@ def velocity_row(drive: CoordinateMap, n: int) -> list[Scalar]:
 def sample_state(coupling: Coupling) -> tuple[Coupling, list[Any]]:
     """The coupling and the positions of the bodies' joints at numbers near positions 0."""
     q = [0.0] * coupling.positions
-    for four in coupling.quaternions:
-        q[four] = [0.0, 0.0, 0.0, 1.0]
+    for quaternion in coupling.quaternions:
+        q[quaternion] = [0.0, 0.0, 0.0, 1.0]
     return coupling.at(coupling.normalized(q))
 
 
 @lru_cache(maxsize=8)
-def motor_places(coupling: Coupling, bodies: tuple[int, ...]) -> tuple[int, ...] | None:
+def motor_coordinates(coupling: Coupling, bodies: tuple[int, ...]) -> tuple[int, ...] | None:
     """The coordinates whose places motors at the joints of some bodies take, in order: those that
     they move most near positions 0. None if motors move in proportion to each other there."""
     at, _ = sample_state(coupling)
     rows = [velocity_row(at.drives[body - 1], coupling.velocities) for body in bodies]
     numbers = np.array([[plain(x) for x in row] for row in rows])
-    if np.linalg.matrix_rank(numbers, tol=DEPENDENT * np.abs(numbers).max()) < len(bodies):
+    if np.linalg.matrix_rank(numbers, tol=RANK_TOLERANCE * np.abs(numbers).max()) < len(bodies):
         return None
     return tuple(Elimination.of([*map(list, zip(*rows, strict=True))]).rows)
 
@@ -152,15 +152,15 @@ class ListedJoint:
 
 def listed_joints(model: RigidBodyModel) -> list[ListedJoint]:
     """The joints in the order of their bodies."""
-    return _rows(model, [i for i, joint in model.joints if not joint.type.is_rotor])
+    return _listed(model, [i for i, joint in model.joints if not joint.type.is_rotor])
 
 
 def listed_motors(model: RigidBodyModel) -> list[ListedJoint]:
     """The motors whose angles are coordinates, in the order of these."""
-    return _rows(model, [i for i, joint in model.leading if joint.type.is_rotor])
+    return _listed(model, [i for i, joint in model.leading if joint.type.is_rotor])
 
 
-def _rows(model: RigidBodyModel, firsts: Iterable[int]) -> list[ListedJoint]:
+def _listed(model: RigidBodyModel, firsts: Iterable[int]) -> list[ListedJoint]:
     coupling, rows = coupling_of(model), list[ListedJoint]()
     for i, joint in ((i, model.body(i).joint) for i in firsts):
         first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
@@ -231,8 +231,8 @@ def rotor_of(body: Body) -> str:
     if is_nonzero(joint.armature):
         if not joint.type.has_one_coordinate:
             rows = enumerate(joint.type.velocities)
-            felt = ((row.suffix, constant_of_velocity(joint.armature, k)) for k, row in rows)
-            text = ", ".join(f"{x:.6g} ({suffix})" for suffix, x in felt if x)
+            inertias = ((row.suffix, constant_of_velocity(joint.armature, k)) for k, row in rows)
+            text = ", ".join(f"{x:.6g} ({suffix})" for suffix, x in inertias if x)
             return f"{text} kg m^2 or kg added to the joint's own inertia"
         unit = "kg m^2" if joint.type.unit == "rad" else "kg"
         return (
@@ -290,14 +290,14 @@ class ListedLoop:
         return "planar loop" if len(self.dependent) == PLANAR_UNKNOWNS else "spatial loop"
 
 
-LEAST_GAP: Final = 1e-9
+MIN_REPORTED_GAP: Final = 1e-9
 """The least gap of an equation that is not one of rounding errors (mm or rad)."""
 
 
-def left_out(gaps: Sequence[float]) -> str:
+def remaining_gap_text(gaps: Sequence[float]) -> str:
     """The `gaps` of a loop as the end of a sentence; empty where they are rounding errors."""
     pairs = ((1e3 * gaps[0], "mm"), (gaps[1], "rad"))
-    sizes = [f"{x:.2g} {unit}" for x, unit in pairs if x > LEAST_GAP]
+    sizes = [f"{x:.2g} {unit}" for x, unit in pairs if x > MIN_REPORTED_GAP]
     return f", the others are {' and '.join(sizes)} off" if sizes else ""
 
 

@@ -26,8 +26,8 @@ X, Y, Z = 0, 1, 2
 class CutJoint:
     """What a cut joint holds: whether the two origins `coincide`, the axes of the first frame along
     which r is 0 (`across`), whether the `distance` of the origins is constant, and the pairs of
-    axes that are `perpendicular`: an axis of the first frame and one of the second. A `polynomial`
-    holds the positions of two joints instead of frames."""
+    axes that are `perpendicular`: an axis of the first frame and one of the second. A
+    `polynomial_value` holds the positions of two joints instead of frames."""
 
     coincide: bool = True
     across: tuple[int, ...] = ()
@@ -62,7 +62,7 @@ coincide; a point on a line is the second origin on the z axis of the first fram
 
 Positions = Mapping[int, Any]
 """Positions of joints by number of the body."""
-GapMotion = Sequence[Scalar]
+GapRate = Sequence[Scalar]
 """A motion of the gap of a loop: a component for each equation of its cut joints."""
 
 
@@ -73,11 +73,11 @@ class LoopError(ValueError):
 MIN_SINE: Final = 0.1
 """The least sine of the angle between the ways in which the dependent joints can move the end of a
 loop, for states that are drawn at random: at 0 the mechanism is at a dead point."""
-MIN_SINE_OF_POOR_LOOPS: Final = 0.01
+MIN_SINE_NEAR_DEAD_POINTS: Final = 0.01
 """The same for loops that are near a dead point everywhere, such as those with short links."""
-GOOD_SINE: Final = 0.3
+SUFFICIENT_SINE: Final = 0.3
 """A sine that is large enough to stop the search for positions at which a loop closes."""
-SAMPLES: Final = 400
+MAX_SAMPLES: Final = 400
 """How many positions are tried in that search."""
 
 
@@ -100,9 +100,9 @@ class KinematicLoop(ABC):
         """The bodies of all joints of the loop."""
 
     @property
-    def good_sine(self) -> float:
+    def sufficient_sine(self) -> float:
         """A sine that is large enough to stop the search for positions at which it closes."""
-        return GOOD_SINE
+        return SUFFICIENT_SINE
 
     @property
     def can_be_crossed(self) -> bool:
@@ -125,24 +125,24 @@ class KinematicLoop(ABC):
         """The positions of the dependent joints from those of the others in the loop."""
 
     @abstractmethod
-    def columns(self, x: Positions) -> dict[int, GapMotion]:
+    def columns(self, x: Positions) -> dict[int, GapRate]:
         """The Jacobian of the gap: a column for the joint of each body."""
 
     @abstractmethod
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapRate:
         """The second derivative of the gap while the rates of all joints are constant."""
 
     @abstractmethod
     def dependent_rates(
-        self, columns: Mapping[int, GapMotion], sums: Sequence[GapMotion]
-    ) -> list[GapMotion]:
+        self, columns: Mapping[int, GapRate], sums: Sequence[GapRate]
+    ) -> list[GapRate]:
         """The rates of the dependent joints that balance each of some motions of the gap."""
 
-    def gap(self, x: Positions) -> GapMotion:
+    def gap(self, x: Positions) -> GapRate:
         """The equations of its cut joints, each 0 where it closes: nothing of a closed form."""
         return ()
 
-    def counted(self, gap: GapMotion) -> GapMotion:
+    def independent_equations(self, gap: GapRate) -> GapRate:
         """Of its equations those that the elimination does not leave out."""
         return gap
 
@@ -157,9 +157,9 @@ class KinematicLoop(ABC):
         """The sine of the angle between the motions that the dependent joints give the gap, at
         numbers; 0 where the loop does not close."""
 
-    def motion(
-        self, columns: Mapping[int, GapMotion], rates: Mapping[int, Scalar], start: GapMotion = ()
-    ) -> GapMotion:
+    def gap_rate(
+        self, columns: Mapping[int, GapRate], rates: Mapping[int, Scalar], start: GapRate = ()
+    ) -> GapRate:
         """The motion of the gap at the rates of the joints that the loop does not determine, added
         to another one."""
         total = [*start] or [ZERO] * len(columns[self.dependent[0]])
@@ -180,10 +180,10 @@ class KinematicLoop(ABC):
         others = [body for body in self.bodies if body not in self.dependent]
         random, best = Random(0), dict.fromkeys(others, 0.0)
         trial, size = best, self.size
-        for _ in range(SAMPLES):
+        for _ in range(MAX_SAMPLES):
             if abs(self.sine(trial)) > abs(self.sine(best)):
                 best = trial
-            if abs(self.sine(best)) >= self.good_sine:
+            if abs(self.sine(best)) >= self.sufficient_sine:
                 return best
             trial = {
                 body: random.uniform(-size, size)
@@ -205,12 +205,12 @@ def as_number(p: Any) -> float:
     return plain(coordinate(p))
 
 
-PARALLEL: Final = 1e-12
+PARALLEL_TOLERANCE: Final = 1e-12
 """How far the cosine of the angle between parallel axes is from 1, or between crossing ones from
 0: rounding errors of products of rotations."""
 
 
-def polynomial(coefficients: Sequence[float], y: Scalar) -> Scalar:
+def polynomial_value(coefficients: Sequence[float], y: Scalar) -> Scalar:
     """The value of a polynomial, whose first coefficient is the constant one."""
     total: Scalar = ZERO
     for a in reversed(coefficients):
@@ -219,7 +219,7 @@ def polynomial(coefficients: Sequence[float], y: Scalar) -> Scalar:
     return total
 
 
-def slopes(coefficients: Sequence[float]) -> list[float]:
+def derivative_coefficients(coefficients: Sequence[float]) -> list[float]:
     """The coefficients of the derivative of a polynomial."""
     return [plain(k * exact(a)) for k, a in enumerate(coefficients)][1:]
 
@@ -255,29 +255,29 @@ class PolynomialLoop(KinematicLoop):
 
     @property
     def _slopes(self) -> list[float]:
-        return slopes(self.closure.polynomial)
+        return derivative_coefficients(self.closure.polynomial)
 
     def positions(self, x: Positions) -> dict[int, Any]:
         """The position of the dependent joint."""
         follower, leader = self.closure.bodies
-        place = polynomial(self.closure.polynomial, coordinate(x[leader]))
+        place = polynomial_value(self.closure.polynomial, coordinate(x[leader]))
         return {follower: UnitAngle.of(place) if self.turns else place}
 
-    def columns(self, x: Positions) -> dict[int, GapMotion]:
+    def columns(self, x: Positions) -> dict[int, GapRate]:
         """The derivatives of the difference from the polynomial."""
         follower, leader = self.closure.bodies
-        return {follower: [1.0], leader: [-polynomial(self._slopes, coordinate(x[leader]))]}
+        return {follower: [1.0], leader: [-polynomial_value(self._slopes, coordinate(x[leader]))]}
 
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapRate:
         """Its second rate while the rates of both joints are constant."""
         _, leader = self.closure.bodies
-        curvature, rate = slopes(self._slopes), rates[leader - 1]
-        bent = polynomial(curvature, coordinate(x[leader]))
-        return [-multiple(bent, multiple(rate, rate))]
+        curvature, rate = derivative_coefficients(self._slopes), rates[leader - 1]
+        second_derivative = polynomial_value(curvature, coordinate(x[leader]))
+        return [-multiple(second_derivative, multiple(rate, rate))]
 
     def dependent_rates(
-        self, columns: Mapping[int, GapMotion], sums: Sequence[GapMotion]
-    ) -> list[GapMotion]:
+        self, columns: Mapping[int, GapRate], sums: Sequence[GapRate]
+    ) -> list[GapRate]:
         """The rate of the dependent joint for each of some motions."""
         return [[-x] for (x,) in sums]
 

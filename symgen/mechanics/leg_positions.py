@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
-from symgen.mechanics.kinematic_loop import PARALLEL, LoopError, Positions
+from symgen.mechanics.kinematic_loop import PARALLEL_TOLERANCE, LoopError, Positions
 from symgen.mechanics.spatial import ZERO_VECTOR, Rotation, Vector
-from symgen.mechanics.spatial_loop import AXES, CutSides, Side, turned, walk
+from symgen.mechanics.spatial_loop import AXES, CutSides, SpatialChain, forward_chain, rotated_rows
 from symgen.mechanics.unit_angle import Direction, UnitAngle
 from symgen.numbers.decimals import norm
 from symgen.numbers.operations import sqrt
 from symgen.numbers.scalar import ZERO, Scalar, plain, positive
 
-Place = tuple[int, int]
+JointIndex = tuple[int, int]
 """A joint of a loop: its side and its index there."""
 
 
-def _angle(a: Scalar, b: Scalar, right: Scalar, sign: int) -> UnitAngle:
+def _angle_of_linear_equation(a: Scalar, b: Scalar, right: Scalar, sign: int) -> UnitAngle:
     """A solution of a cos θ + b sin θ = right."""
     square = a * a + b * b
     inverse, root = 1.0 / square, sign * sqrt(positive(square - right * right))
@@ -33,30 +33,32 @@ def _angle(a: Scalar, b: Scalar, right: Scalar, sign: int) -> UnitAngle:
     )
 
 
-def _beyond(side: Side, k: int, until: int) -> Side:
+def _chain_after(side: SpatialChain, k: int, until: int) -> SpatialChain:
     """The part of a chain from the frame after the joint `k` to the origin of the joint `until`."""
-    return Side(side.hinges[k + 1 : until], side.arm_after(until - 1))
+    return SpatialChain(side.joints[k + 1 : until], side.arm_after(until - 1))
 
 
-def _seen_from(rows: Any, v: Vector) -> Vector:
+def _components_in(rows: Any, v: Vector) -> Vector:
     """A vector in the axes whose rotation has these rows."""
     return sum((row.scaled(x) for row, x in zip(rows, v, strict=True)), ZERO_VECTOR)
 
 
-def to_distance(
-    side: Side, x: Positions, k: int, until: int, far: Vector, square: Scalar, sign: int
+def joint_position_for_distance(
+    side: SpatialChain, x: Positions, k: int, until: int, far: Vector, square: Scalar, sign: int
 ) -> Any:
     """The position of the joint `k` at which the origin of the joint `until` has a distance from
     the point `far` whose square is given."""
-    _, origin, rows = walk(side, x, k)
-    hinge = side.hinges[k]
-    q = _seen_from(turned(rows, hinge.rotation), origin - far)
-    rest = walk(_beyond(side, k, until), x)[1]
-    if hinge.slides:
+    _, origin, rows = forward_chain(side, x, k)
+    joint = side.joints[k]
+    q = _components_in(rotated_rows(rows, joint.rotation), origin - far)
+    rest = forward_chain(_chain_after(side, k, until), x)[1]
+    if joint.slides:
         e = q + rest
         return sign * sqrt(positive(square - e.x * e.x - e.y * e.y)) - e.z
     right = 0.5 * (square - q.dot(q) - rest.dot(rest)) - q.z * rest.z
-    return _angle(q.x * rest.x + q.y * rest.y, q.y * rest.x - q.x * rest.y, right, sign)
+    return _angle_of_linear_equation(
+        q.x * rest.x + q.y * rest.y, q.y * rest.x - q.x * rest.y, right, sign
+    )
 
 
 @dataclass(frozen=True)
@@ -64,27 +66,27 @@ class Rod:
     """The joint that keeps a constant distance between the ends of its loop."""
 
     cut: CutSides
-    third: Place
+    third: JointIndex
 
     def points(self, x: Positions) -> list[Vector]:
         """The two points, by the side of the loop."""
-        return [walk(side, x)[1] for side in self.cut.sides]
+        return [forward_chain(side, x)[1] for side in self.cut.sides]
 
     def square(self, x: Positions) -> Scalar:
         """The square of the distance of the two points."""
         return self.cut.closure.length**2
 
     @property
-    def struts(self) -> dict[int, CutSides]:
+    def constant_distances(self) -> dict[int, CutSides]:
         """The constant distance of each joint that one determines."""
         return dict.fromkeys(self.cut.closure.dependent, self.cut)
 
     def __call__(self, x: Positions) -> dict[int, Any]:
         """The position of the joint."""
         (s, k), sides, sign = self.third, self.cut.sides, self.cut.closure.branch
-        far, count = walk(sides[1 - s], x)[1], len(sides[s].hinges)
-        angle = to_distance(sides[s], x, k, count, far, self.square(x), sign)
-        return {sides[s].hinges[k].body: angle}
+        far, count = forward_chain(sides[1 - s], x)[1], len(sides[s].joints)
+        angle = joint_position_for_distance(sides[s], x, k, count, far, self.square(x), sign)
+        return {sides[s].joints[k].body: angle}
 
 
 @dataclass(frozen=True)
@@ -92,36 +94,36 @@ class Leg:
     """Two joints with intersecting axes, of which `pair` is the first, and a `third` one."""
 
     cut: CutSides
-    pair: Place
-    third: Place
+    pair: JointIndex
+    third: JointIndex
 
     @property
-    def struts(self) -> dict[int, CutSides]:
+    def constant_distances(self) -> dict[int, CutSides]:
         """The constant distance of the third joint, unless it is beyond the pair: that from where
         the pair's axes intersect to the other end."""
         (s, j), (side, k), sides = self.pair, self.third, self.cut.sides
-        beyond = _beyond(sides[s], j + 1, len(sides[s].hinges))
-        if (side == s and k > j) or beyond.hinges:
+        beyond = _chain_after(sides[s], j + 1, len(sides[s].joints))
+        if (side == s and k > j) or beyond.joints:
             return {}
-        before = replace(sides[s], hinges=sides[s].hinges[:j], tip=sides[s].arm_after(j - 1))
+        before = replace(sides[s], joints=sides[s].joints[:j], tip=sides[s].arm_after(j - 1))
         length = norm(*map(plain, beyond.tip))
         closure = replace(self.cut.closure, joint="distance", length=length)
         ends = (before, sides[1]) if s == 0 else (sides[0], before)
-        return {sides[side].hinges[k].body: CutSides(closure, ends)}
+        return {sides[side].joints[k].body: CutSides(closure, ends)}
 
     def __call__(self, x: Positions) -> dict[int, Any]:
         """The positions of the three joints."""
         sides, (side, k) = self.cut.sides, self.third
         sign = 1 if self.cut.closure.branch > 0 else -1
-        found = {sides[side].hinges[k].body: self._third(x, sign)}
-        return found | self.pointed({**x, **found})
+        found = {sides[side].joints[k].body: self._third(x, sign)}
+        return found | self.positions_of_pair({**x, **found})
 
     def points(self, x: Positions) -> list[Vector]:
         """The point at which the axes of the pair intersect and the end of the leg, by the side of
         the loop."""
         counts = [self.pair[1] if s == self.pair[0] else None for s in (0, 1)]
         sides = zip(self.cut.sides, counts, strict=True)
-        return [walk(side, x, count)[1] for side, count in sides]
+        return [forward_chain(side, x, count)[1] for side, count in sides]
 
     def square(self, x: Positions) -> Scalar:
         """The square of the distance of the two points."""
@@ -132,37 +134,43 @@ class Leg:
         """From one to the other point, in the axes of the pair's second body."""
         s, j = self.pair
         chain = self.cut.sides[s]
-        return walk(_beyond(chain, j + 1, len(chain.hinges)), x)[1]
+        return forward_chain(_chain_after(chain, j + 1, len(chain.joints)), x)[1]
 
     def _third(self, x: Positions, sign: int) -> Any:
         (s, j), (side, k) = self.pair, self.third
         chain, other = self.cut.sides[s], self.cut.sides[1 - s]
-        count = len(chain.hinges)
+        count = len(chain.joints)
         if side == s and k > j:
-            center, target = walk(chain, x, j)[1], walk(other, x)[1]
+            center, target = forward_chain(chain, x, j)[1], forward_chain(other, x)[1]
             away = target - center
-            behind = _beyond(chain, j + 1, count)
-            n = len(behind.hinges)
-            return to_distance(behind, x, k - j - 2, n, ZERO_VECTOR, away.dot(away), sign)
+            behind = _chain_after(chain, j + 1, count)
+            n = len(behind.joints)
+            return joint_position_for_distance(
+                behind, x, k - j - 2, n, ZERO_VECTOR, away.dot(away), sign
+            )
         if side == s:
-            return to_distance(chain, x, k, j, walk(other, x)[1], self.square(x), sign)
-        center = walk(chain, x, j)[1]
-        return to_distance(other, x, k, len(other.hinges), center, self.square(x), sign)
+            return joint_position_for_distance(
+                chain, x, k, j, forward_chain(other, x)[1], self.square(x), sign
+            )
+        center = forward_chain(chain, x, j)[1]
+        return joint_position_for_distance(
+            other, x, k, len(other.joints), center, self.square(x), sign
+        )
 
-    def pointed(self, x: Positions) -> dict[int, Any]:
+    def positions_of_pair(self, x: Positions) -> dict[int, Any]:
         """The positions of the pair at which the leg's end is where the other side has it."""
         s, j = self.pair
         side, points, arm = self.cut.sides[s], self.points(x), self._arm(x)
-        first, second = side.hinges[j], side.hinges[j + 1]
+        first, second = side.joints[j], side.joints[j + 1]
         run = j
-        while run and side.hinges[run].rotation is None and not side.hinges[run - 1].slides:
+        while run and side.joints[run].rotation is None and not side.joints[run - 1].slides:
             run -= 1
-        rows = turned(walk(side, x, run)[2], side.hinges[run].rotation)
-        to = _seen_from(rows, points[1 - s] - points[s])
+        rows = rotated_rows(forward_chain(side, x, run)[2], side.joints[run].rotation)
+        to = _components_in(rows, points[1 - s] - points[s])
         before = (second.rotation or Rotation.by(AXES)).rows
         height = before[2]
         sign = -1 if abs(self.cut.closure.branch) == 1 else 1
-        angle = _angle(
+        angle = _angle_of_linear_equation(
             height.x * arm.x + height.y * arm.y,
             height.y * arm.x - height.x * arm.y,
             to.z - height.z * arm.z,
@@ -179,12 +187,12 @@ class Leg:
             u, v = to.x * inverse, to.y * inverse
             turn = UnitAngle(((Direction(v, -u) if k else Direction(u, v), 1),))
         else:
-            turn = _turn_between(to, Vector(flat[0], flat[1], ZERO))
-        before_it = sum((UnitAngle.of(x[h.body]) for h in side.hinges[run:j]), UnitAngle(()))
+            turn = _rotation_between(to, Vector(flat[0], flat[1], ZERO))
+        before_it = sum((UnitAngle.of(x[h.body]) for h in side.joints[run:j]), UnitAngle(()))
         return {first.body: turn - before_it, second.body: angle}
 
 
-def _turn_between(target: Vector, source: Vector) -> UnitAngle:
+def _rotation_between(target: Vector, source: Vector) -> UnitAngle:
     """The turn about z that takes one vector to another one of the same length."""
     inverse = 1.0 / (source.x * source.x + source.y * source.y)
     u, v = source.x * inverse, source.y * inverse
@@ -195,14 +203,18 @@ def _turn_between(target: Vector, source: Vector) -> UnitAngle:
 def leg_of(cut: CutSides) -> Rod | Leg:
     """The closed form of a cut joint between two points. Raises LoopError where there is none."""
     closure = cut.closure
-    places = {h.body: (s, k) for s, side in enumerate(cut.sides) for k, h in enumerate(side.hinges)}
-    wanted = [places[body] for body in closure.dependent]
-    if closure.joint == "distance" and len(wanted) == 1:
-        return Rod(cut, wanted[0])
-    if closure.joint == "ball" and len(wanted) == LEG_JOINTS:
-        pair = next((place for place in wanted if _intersecting(cut, place, wanted)), None)
+    indices = {
+        h.body: (s, k) for s, side in enumerate(cut.sides) for k, h in enumerate(side.joints)
+    }
+    dependent = [indices[body] for body in closure.dependent]
+    if closure.joint == "distance" and len(dependent) == 1:
+        return Rod(cut, dependent[0])
+    if closure.joint == "ball" and len(dependent) == LEG_JOINTS:
+        pair = next(
+            (place for place in dependent if _has_intersecting_axes(cut, place, dependent)), None
+        )
         if pair is not None:
-            (third,) = {*wanted} - {pair, (pair[0], pair[1] + 1)}
+            (third,) = {*dependent} - {pair, (pair[0], pair[1] + 1)}
             return Leg(cut, pair, third)
     raise LoopError(
         "its positions have no closed form that is known; name other dependent joints, of which "
@@ -214,12 +226,12 @@ LEG_JOINTS: Final = 3
 """The number of joints of a leg whose end is at a point."""
 
 
-def _intersecting(cut: CutSides, place: Place, among: list[Place]) -> bool:
+def _has_intersecting_axes(cut: CutSides, place: JointIndex, dependent: list[JointIndex]) -> bool:
     """Whether a joint and the next one are dependent, turn and have axes that intersect."""
     s, k = place
-    if (s, k + 1) not in among:
+    if (s, k + 1) not in dependent:
         return False
-    first, second = cut.sides[s].hinges[k : k + 2]
+    first, second = cut.sides[s].joints[k : k + 2]
     return (
         not (first.slides or second.slides)
         and second.rotation is not None
@@ -261,17 +273,17 @@ class Tripod:
         pairs = [*zip(self.legs, self.sides, strict=True)]
         chain = self.legs[0].cut.sides[self.sides[0]]
         sliders = slice(self.first, self.first + LEG_JOINTS)
-        bodies = [hinge.body for hinge in chain.hinges[sliders]]
+        bodies = [joint.body for joint in chain.joints[sliders]]
         at_zero = {**x, **dict.fromkeys(bodies, ZERO)}
         spheres = [(leg.points(at_zero), leg.square(at_zero), side) for leg, side in pairs]
         centers = [points[1 - side] - points[side] for points, _, side in spheres]
         sign = 1 if self.legs[0].cut.closure.branch > 0 else -1
         moved = common_point(centers, [square for _, square, _ in spheres], sign)
-        stations = walk(chain, at_zero)[0][sliders]
+        stations = forward_chain(chain, at_zero)[0][sliders]
         found = {body: s.axis.dot(moved) for body, s in zip(bodies, stations, strict=True)}
         known = {**x, **found}
         for leg in (leg for leg in self.legs if isinstance(leg, Leg)):
-            found |= leg.pointed(known)
+            found |= leg.positions_of_pair(known)
         return found
 
 
@@ -280,14 +292,16 @@ def tripod_of(cuts: Sequence[CutSides]) -> Tripod:
     there is none."""
     legs = tuple(leg_of(cut) for cut in cuts)
     sides = tuple(leg.third[0] for leg in legs)
-    hinges = [cut.sides[side].hinges for cut, side in zip(cuts, sides, strict=True)]
-    thirds = {h[leg.third[1]].body for h, leg in zip(hinges, legs, strict=True)}
+    joints = [cut.sides[side].joints for cut, side in zip(cuts, sides, strict=True)]
+    thirds = {h[leg.third[1]].body for h, leg in zip(joints, legs, strict=True)}
     first = min(leg.third[1] for leg in legs)
-    zeros = dict.fromkeys((h.body for cut in cuts for s in cut.sides for h in s.hinges), 0.0)
-    axes = [s.axis for s in walk(cuts[0].sides[sides[0]], zeros)[0]][first : first + LEG_JOINTS]
-    same = all({h.body for h in chain[first : first + LEG_JOINTS]} == thirds for chain in hinges)
-    across = (abs(plain(a.dot(b))) <= PARALLEL for a, b in combinations(axes, 2))
-    slide = all(hinge.slides for hinge in hinges[0][first : first + LEG_JOINTS])
+    zeros = dict.fromkeys((h.body for cut in cuts for s in cut.sides for h in s.joints), 0.0)
+    axes = [s.axis for s in forward_chain(cuts[0].sides[sides[0]], zeros)[0]][
+        first : first + LEG_JOINTS
+    ]
+    same = all({h.body for h in chain[first : first + LEG_JOINTS]} == thirds for chain in joints)
+    across = (abs(plain(a.dot(b))) <= PARALLEL_TOLERANCE for a, b in combinations(axes, 2))
+    slide = all(joint.slides for joint in joints[0][first : first + LEG_JOINTS])
     if len(cuts) != LEG_JOINTS or not (same and slide and all(across)):
         raise LoopError(
             "it and other loops determine each other's joints, and their positions have no closed "

@@ -8,20 +8,20 @@ from typing import Final
 import numpy as np
 
 from symgen.mechanics.canonical_frames import pose_of_steps, tidy
-from symgen.mechanics.closures import Chain, Hinge, PlanarLoop, Plane
 from symgen.mechanics.elimination import Elimination
-from symgen.mechanics.kinematic_loop import PARALLEL, LoopError
+from symgen.mechanics.kinematic_loop import PARALLEL_TOLERANCE, LoopError
 from symgen.mechanics.leg_positions import leg_of, tripod_of
 from symgen.mechanics.model import Body, Closure, RigidBodyModel, paths_of
 from symgen.mechanics.newton_loop import NewtonLoop
+from symgen.mechanics.planar_loop import Chain, PlanarJoint, PlanarLoop, Plane
 from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple, axes_across
 from symgen.mechanics.rigid_motion import Rows
 from symgen.mechanics.spatial import Rotation, Vector
 from symgen.mechanics.spatial_loop import (
     AXES,
     CutSides,
-    Side,
-    SpatialHinge,
+    SpatialChain,
+    SpatialJoint,
     SpatialLoop,
 )
 from symgen.numbers.decimals import norm
@@ -29,7 +29,7 @@ from symgen.numbers.scalar import ZERO, dot, plain
 
 
 @dataclass(frozen=True)
-class Reference:
+class ChainAtZero:
     """A chain with all joints at 0, in the axes of the carrier: origins of the joints and the end
     of the chain, axes of the joints, and whether they slide."""
 
@@ -39,7 +39,7 @@ class Reference:
     slides: list[bool]
 
     @classmethod
-    def of(cls, model: RigidBodyModel, path: list[int], point: Triple) -> "Reference":
+    def of(cls, model: RigidBodyModel, path: list[int], point: Triple) -> "ChainAtZero":
         """The chain of some bodies to a point on the last one, or of the carrier itself."""
         pose, points, axes, slides = Pose(), list[Triple](), list[Triple](), list[bool]()
         for i in path:
@@ -64,13 +64,13 @@ def check_one_motion(body: Body) -> None:
 
 def planar_loop(model: RigidBodyModel, closure: Closure) -> PlanarLoop:
     """The loop of a closure. Raises LoopError where its positions have no closed form."""
-    if closure.joint not in PLANAR:
+    if closure.joint not in PLANAR_CUT_JOINTS:
         raise LoopError(
             f"its cut joint has the type '{closure.joint}'; planar loops are closed by "
-            f"{' and '.join(PLANAR)} joints"
+            f"{' and '.join(PLANAR_CUT_JOINTS)} joints"
         )
     sides = [
-        Reference.of(model, path, point)
+        ChainAtZero.of(model, path, point)
         for path, point in zip(paths_of(model, closure.bodies), closure.points, strict=True)
     ]
     normal = _normal(sides)
@@ -95,7 +95,7 @@ def _difference(a: Triple, b: Triple) -> Triple:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-def _normal(sides: Sequence[Reference]) -> Triple:
+def _normal(sides: Sequence[ChainAtZero]) -> Triple:
     """The axis of the first joint that turns."""
     turning = (a for side in sides for a, s in zip(side.axes, side.slides, strict=True) if not s)
     found = next(turning, None)
@@ -104,20 +104,20 @@ def _normal(sides: Sequence[Reference]) -> Triple:
     return found
 
 
-def _check_planar(sides: Sequence[Reference], normal: Triple, size: float) -> None:
+def _check_planar(sides: Sequence[ChainAtZero], normal: Triple, size: float) -> None:
     """Raises LoopError if a joint moves its end out of the plane, or the two ends of the loop are
     in different planes."""
     for side in sides:
         for axis, slides in zip(side.axes, side.slides, strict=True):
             along = abs(dot(axis, normal))
-            if (along if slides else 1 - along) > PARALLEL:
+            if (along if slides else 1 - along) > PARALLEL_TOLERANCE:
                 raise LoopError(
                     "its joints do not all turn about parallel axes or slide across them, and two "
                     "dependent joints close planar loops only; --snap-angles makes nearly parallel "
                     "axes parallel"
                 )
     heights = [dot(side.points[-1], normal) for side in sides]
-    if abs(heights[0] - heights[1]) > SAME_PLANE * size:
+    if abs(heights[0] - heights[1]) > PLANE_TOLERANCE * size:
         raise LoopError(
             f"its two points are in parallel planes {abs(heights[0] - heights[1]):.3g} m apart; "
             "correct one of them"
@@ -131,30 +131,30 @@ def _check_cut_axis(model: RigidBodyModel, closure: Closure, normal: Triple) -> 
         for i in path:
             pose = pose @ model.body(i).pose
         x, y, z = (row[2] for row in rotation)
-        if 1 - abs(dot(pose.turn((x, y, z)), normal)) > SAME_AXIS:
+        if 1 - abs(dot(pose.turn((x, y, z)), normal)) > AXIS_TOLERANCE:
             raise LoopError(
                 "the axis of its revolute cut joint is not parallel to those of its joints; "
                 "correct the frames of the cut joint, or close it by a ball joint"
             )
 
 
-PLANAR: Final = ("revolute", "ball")
+PLANAR_CUT_JOINTS: Final = ("revolute", "ball")
 """The types of cut joints of planar loops."""
-SAME_AXIS: Final = 1e-6
+AXIS_TOLERANCE: Final = 1e-6
 """How far the cosine of the angle between the axis of a cut joint and the normal may be from 1."""
-SAME_PLANE: Final = 1e-6
+PLANE_TOLERANCE: Final = 1e-6
 """How far the ends of a loop may be apart along its normal, as a part of its size: digits that a
 file leaves out. The loop moves as if they were in one plane."""
 
 
-def _chain(side: Reference, normal: Triple, flat: Callable[..., Plane]) -> Chain:
+def _chain(side: ChainAtZero, normal: Triple, flat: Callable[..., Plane]) -> Chain:
     hinges = []
     for k, body in enumerate(side.bodies):
         arm = flat(_difference(side.points[k + 1], side.points[k]))
         if side.slides[k]:
-            hinges.append(Hinge(body, arm, direction=flat(side.axes[k], 1.0)))
+            hinges.append(PlanarJoint(body, arm, direction=flat(side.axes[k], 1.0)))
         else:
-            hinges.append(Hinge(body, arm, 1 if dot(side.axes[k], normal) > 0 else -1))
+            hinges.append(PlanarJoint(body, arm, 1 if dot(side.axes[k], normal) > 0 else -1))
     return tuple(hinges)
 
 
@@ -170,18 +170,18 @@ def spatial_loop(model: RigidBodyModel, closures: Sequence[Closure]) -> SpatialL
     cuts = tuple(cut_sides(model, closure) for closure in closures)
     if all(closure.newton for closure in closures):
         return with_elimination(NewtonLoop(cuts))
-    turned = tuple(cut_sides(model, cut.closure, _straight_axes(cut)) for cut in cuts)
+    turned = tuple(cut_sides(model, cut.closure, _axes_of_first_pivot(cut)) for cut in cuts)
     law = leg_of(turned[0]) if len(cuts) == 1 else tripod_of(cuts)
     return with_elimination(SpatialLoop(turned, law))
 
 
-def _straight_axes(cut: CutSides) -> Pose:
+def _axes_of_first_pivot(cut: CutSides) -> Pose:
     """Axes of the carrier that have z along the first joint that turns on the side of a loop with
     most dependent joints: the velocities of its leg have zeros there."""
     dependent = {*cut.closure.dependent}
-    side = max(cut.sides, key=lambda s: len({h.body for h in s.hinges} & dependent))
+    side = max(cut.sides, key=lambda s: len({h.body for h in s.joints} & dependent))
     axes = Pose()
-    for hinge in side.hinges:
+    for hinge in side.joints:
         axes = axes @ pose_of_steps((hinge.rotation,) if hinge.rotation else ())
         if not hinge.slides:
             return axes
@@ -191,7 +191,9 @@ def _straight_axes(cut: CutSides) -> Pose:
 def with_elimination(loop: SpatialLoop) -> SpatialLoop:
     """A loop with the order of its elimination, from positions at which it closes."""
     x = {**loop.sample}
-    if SpatialLoop.sine(loop, x) <= DEAD:  # gaps of equations that are left out do not count
+    if (
+        SpatialLoop.sine(loop, x) <= DEAD_POINT_TOLERANCE
+    ):  # gaps of equations that are left out do not count
         raise LoopError(
             "its dependent joints do not determine each other at positions 0 of the others; name "
             "other dependent joints"
@@ -200,9 +202,9 @@ def with_elimination(loop: SpatialLoop) -> SpatialLoop:
     return replace(loop, elimination=Elimination.of(matrix))
 
 
-DEAD: Final = 1e-6
+DEAD_POINT_TOLERANCE: Final = 1e-6
 """The largest least singular value of a mechanism that is at a dead point."""
-INDEPENDENT: Final = 3e-3
+MIN_RELATIVE_SINGULAR_VALUE: Final = 3e-3
 """The least singular value, as a part of the largest, of joints that determine each other: digits
 that a file leaves out are smaller."""
 
@@ -217,11 +219,11 @@ def newton_dependent(
     columns = loop.columns(loop.sample)
     matrix = np.array([[plain(e) for e in columns[i]] for i in free]).T
     largest, *_ = values = np.linalg.svd(matrix, compute_uv=False)
-    rank, chosen = int((values > INDEPENDENT * largest).sum()), list[int]()
+    rank, chosen = int((values > MIN_RELATIVE_SINGULAR_VALUE * largest).sum()), list[int]()
     for k in range(len(free)):
         trial = matrix[:, [*chosen, k]]
         least = np.linalg.svd(trial, compute_uv=False)[-1] if len(chosen) < rank else 0.0
-        chosen += [k] if least > INDEPENDENT * largest else []
+        chosen += [k] if least > MIN_RELATIVE_SINGULAR_VALUE * largest else []
     return tuple(sorted(free[k] for k in chosen))
 
 
@@ -237,8 +239,8 @@ def cut_sides(model: RigidBodyModel, closure: Closure, axes: Pose = CARRIER) -> 
     return CutSides(closure, (first, second))
 
 
-def _side(model: RigidBodyModel, path: Sequence[int], cut: Pose, axes: Pose) -> Side:
-    hinges = list[SpatialHinge]()
+def _side(model: RigidBodyModel, path: Sequence[int], cut: Pose, axes: Pose) -> SpatialChain:
+    hinges = list[SpatialJoint]()
     size = max((norm(*model.body(i).pose.position) for i in path), default=0.0)
     size = max(size, norm(*cut.position)) or 1.0
     for i in path:
@@ -249,11 +251,11 @@ def _side(model: RigidBodyModel, path: Sequence[int], cut: Pose, axes: Pose) -> 
         is_turned = rotation.rotation != IDENTITY
         turn = Rotation.by(_rows(rotation.rotation)) if is_turned else None
         hinges.append(
-            SpatialHinge(i, _vector(placed.position, size), turn, body.freedom.turn is ZERO)
+            SpatialJoint(i, _vector(placed.position, size), turn, body.freedom.turn is ZERO)
         )
         axes = Pose(Pose(placed.rotation).inverse.rotation) @ rotation
     end = axes.inverse @ cut
-    return Side(tuple(hinges), _vector(end.position, size), _rows(end.rotation))
+    return SpatialChain(tuple(hinges), _vector(end.position, size), _rows(end.rotation))
 
 
 def _with_z_along(z: tuple[float, float, float]) -> Matrix3:

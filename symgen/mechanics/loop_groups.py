@@ -8,9 +8,8 @@ from itertools import chain, combinations
 from random import Random
 from typing import Any, Final
 
-from symgen.mechanics.closures import PlanarLoop
 from symgen.mechanics.kinematic_loop import (
-    GapMotion,
+    GapRate,
     KinematicLoop,
     LoopError,
     PolynomialLoop,
@@ -20,12 +19,13 @@ from symgen.mechanics.kinematic_loop import (
 from symgen.mechanics.leg_positions import LEG_JOINTS
 from symgen.mechanics.loop_geometry import planar_loop, spatial_loop
 from symgen.mechanics.model import Closure, RigidBodyModel, paths_of
+from symgen.mechanics.planar_loop import PlanarLoop
 from symgen.mechanics.unit_angle import UnitAngle
 from symgen.numbers.scalar import ZERO, Scalar, plain, sum_in_order
 
-EQUAL: Final = 1e-11
+RATE_TOLERANCE: Final = 1e-11
 """How far a rate may be from 0, 1 or -1, and a constant from 0 (rad): rounding."""
-NEAR: Final = 0.05
+SAMPLE_DISTANCE: Final = 0.05
 """How far the positions are that are tried (rad)."""
 
 
@@ -50,7 +50,7 @@ class ParallelogramLoop(PlanarLoop):
     """A planar loop in which opposite links stay parallel: the dependent positions are linear. It
     closes at all positions and has no dead points, since links that cross are not in it."""
 
-    laws: tuple[LinearAngle, ...] = ()
+    angles: tuple[LinearAngle, ...] = ()
 
     @property
     def can_be_crossed(self) -> bool:
@@ -59,25 +59,25 @@ class ParallelogramLoop(PlanarLoop):
 
     def positions(self, x: Positions) -> dict[int, Any]:
         """The positions of the dependent joints."""
-        pairs = zip(self.dependent, self.laws, strict=True)
+        pairs = zip(self.dependent, self.angles, strict=True)
         return {body: law.of(x) for body, law in pairs}
 
-    def columns(self, x: Positions) -> dict[int, GapMotion]:
+    def columns(self, x: Positions) -> dict[int, GapRate]:
         """The derivatives of the differences from the linear equations."""
         others = {
-            body: [-dict(law.terms).get(body, 0) for law in self.laws] for body in self.bodies
+            body: [-dict(law.terms).get(body, 0) for law in self.angles] for body in self.bodies
         }
         found = {body: [float(c) if c else ZERO for c in row] for body, row in others.items()}
         one: Scalar = 1.0
         return {**found, self.dependent[0]: [one, ZERO], self.dependent[1]: [ZERO, one]}
 
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapRate:
         """Their second rates, which are zero."""
         return [ZERO, ZERO]
 
     def dependent_rates(
-        self, columns: Mapping[int, GapMotion], sums: Sequence[GapMotion]
-    ) -> list[GapMotion]:
+        self, columns: Mapping[int, GapRate], sums: Sequence[GapRate]
+    ) -> list[GapRate]:
         """The rates of the dependent joints for each of some motions."""
         return [[-x for x in motion] for motion in sums]
 
@@ -86,28 +86,31 @@ class ParallelogramLoop(PlanarLoop):
         return 1.0
 
 
-def recognised(loop: PlanarLoop) -> PlanarLoop:
+def as_parallelogram(loop: PlanarLoop) -> PlanarLoop:
     """The loop as a parallelogram if it is one on its branch, or the loop itself: near positions at
     which it closes, its dependent angles turn as sums of the others."""
     if loop.sliding:
         return loop
     others, random = sorted({*loop.bodies} - {*loop.dependent}), Random(1)
-    near = ({b: loop.sample[b] + random.uniform(-NEAR, NEAR) for b in others} for _ in range(2))
-    found = {_slopes(loop, others, x) for x in (loop.sample, *near)}
+    near = (
+        {b: loop.sample[b] + random.uniform(-SAMPLE_DISTANCE, SAMPLE_DISTANCE) for b in others}
+        for _ in range(2)
+    )
+    found = {_integer_rates(loop, others, x) for x in (loop.sample, *near)}
     slopes = found.pop()
     if found or slopes is None:
         return loop
-    values, laws = loop.values(loop.sample), list[LinearAngle]()
+    values, angles = loop.values(loop.sample), list[LinearAngle]()
     for body, row in zip(loop.dependent, slopes, strict=True):
         terms = tuple((b, sign) for b, sign in zip(others, row, strict=True) if sign)
         turned = (sign * as_number(loop.sample[b]) for b, sign in terms)
         constant = math.remainder(values[body] - sum_in_order(turned, 0.0), math.tau)
-        laws.append(LinearAngle(terms, constant if abs(constant) > EQUAL else 0.0))
+        angles.append(LinearAngle(terms, constant if abs(constant) > RATE_TOLERANCE else 0.0))
     fields = (loop.closure, loop.chains, loop.start, loop.orientation)
-    return ParallelogramLoop(*fields, tuple(laws))
+    return ParallelogramLoop(*fields, tuple(angles))
 
 
-def _slopes(
+def _integer_rates(
     loop: PlanarLoop, others: Sequence[int], x: Positions
 ) -> tuple[tuple[int, ...], ...] | None:
     """The rates of both dependent joints by those of the others at positions, if all are 0, 1 or
@@ -117,7 +120,7 @@ def _slopes(
     columns = loop.columns({**x, **loop.positions(x)})
     rates = loop.dependent_rates(columns, [columns[body] for body in others])
     rows = [[plain(rate) for rate in row] for row in zip(*rates, strict=True)]
-    if any(min(abs(abs(r) - 1), abs(r)) > EQUAL for row in rows for r in row):
+    if any(min(abs(abs(r) - 1), abs(r)) > RATE_TOLERANCE for row in rows for r in row):
         return None
     return tuple(tuple(round(r) for r in row) for row in rows)
 
@@ -135,11 +138,11 @@ def loop_of(model: RigidBodyModel, group: Sequence[Closure]) -> KinematicLoop:
             raise LoopError("a joint that follows a polynomial is moved by a joint that it moves")
         return PolynomialLoop(first, model.body(first.bodies[0]).joint.type.unit == "rad")
     if len(group) == 1 and not first.newton and len(first.dependent) == PLANAR_UNKNOWNS:
-        return recognised(planar_loop(model, first))
+        return as_parallelogram(planar_loop(model, first))
     return spatial_loop(model, group)
 
 
-def groups(model: RigidBodyModel, closures: Sequence[Closure]) -> list[list[Closure]]:
+def closure_groups(model: RigidBodyModel, closures: Sequence[Closure]) -> list[list[Closure]]:
     """The closures, each after those that determine joints of its chains; closures that determine
     each other's joints are one group."""
     reads = {c.name: {*joints_of(model, c)} for c in closures}
@@ -170,7 +173,7 @@ def joints_of(model: RigidBodyModel, closure: Closure) -> list[int]:
     return [i for path in paths_of(model, closure.bodies) for i in path]
 
 
-def branches(closure: Closure) -> tuple[int, ...]:
+def assembly_branches(closure: Closure) -> tuple[int, ...]:
     """The assemblies of a closure: two, or four of a spatial leg, whose two signs are that of the
     branch and whether it is ±1 or ±2. Positions of the user tell the assembly themselves, and a
     polynomial has one value."""

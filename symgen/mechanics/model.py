@@ -311,15 +311,15 @@ class RigidBodyModel:
         return sorted(leaders, key=lambda x: first[x[0]] if x[1].type.is_rotor else x[0])
 
     @property
-    def held(self) -> frozenset[int]:
+    def found_by_newton(self) -> frozenset[int]:
         """The bodies whose coordinates loops determine and whose positions are the user's."""
         return frozenset(i for c in self.closures if c.newton for i in c.dependent)
 
     @property
     def positioned(self) -> list[tuple[int, Joint]]:
-        """The leading joints and those of `held`, in the order of the user's positions."""
-        held = [(i, self.body(i).joint) for i in sorted(self.held)]
-        return sorted([*self.leading, *held], key=lambda pair: pair[0]) if held else self.leading
+        """The leading joints and those of `found_by_newton`, in order of the user's positions."""
+        joints = [*self.leading, *((i, self.body(i).joint) for i in self.found_by_newton)]
+        return sorted(joints, key=lambda pair: pair[0]) if self.found_by_newton else self.leading
 
     @property
     def limits(self) -> dict[str, Limits]:

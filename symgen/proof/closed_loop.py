@@ -242,7 +242,7 @@ def _start_positions(robot: ParametricModel) -> list[float]:
     q = [0.3 + 0.1 * k for k in range(coupling.positions)]
     for four in coupling.quaternions:
         q[four] = [0.0, 0.0, 0.0, 1.0]
-    return [*coupling.reachable(q)]
+    return [*coupling.closing_positions(q)]
 
 
 def _reference(

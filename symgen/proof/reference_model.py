@@ -203,7 +203,7 @@ def reference_model(model: RigidBodyModel, number: Number) -> ReferenceModel:
             for i, follow in coupling.followers
         ),
         partial(loop_start, coupling, number=number) if coupling.loops else None,
-        coupling.held,
+        coupling.newton_positions,
     )
 
 

@@ -317,7 +317,7 @@ def with_random_unit_quaternions(
     drawn = list(q)
     for four in coupling.quaternions:
         drawn[four] = random.choice(UNIT_QUATERNIONS)
-    return coupling.reachable(drawn)
+    return coupling.closing_positions(drawn)
 
 
 UNIT_QUATERNIONS: Final = tuple(

@@ -12,18 +12,18 @@ from itertools import chain
 from symgen.errors import Notice, OptionError, RobotError, SourceLocation, SymgenError
 from symgen.mechanics.joint_listing import (
     gruebler_mobility,
-    left_out,
     listed_loops,
     polynomial_text,
+    remaining_gap_text,
 )
 from symgen.mechanics.kinematic_loop import LoopError
 from symgen.mechanics.loop_geometry import newton_dependent
 from symgen.mechanics.loop_groups import (
     PLANAR_UNKNOWNS,
-    branches,
+    assembly_branches,
+    closure_groups,
     dependent_choices,
     farthest_first,
-    groups,
     loop_of,
 )
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
@@ -210,7 +210,7 @@ def _with_branch(
     """Closures that are solved together, of which one is on a branch, by default on the one on
     which the dependent joints are nearest to 0. Raises LoopError where their positions have no
     closed form."""
-    distances, reasons, known = dict[int, float](), list[LoopError](), branches(group[k])
+    distances, reasons, known = dict[int, float](), list[LoopError](), assembly_branches(group[k])
     if branch and branch not in known:
         raise LoopError(f"branch is {branch}; give {' or '.join(map(str, known))}")
     trials = {b: [*group[:k], replace(group[k], branch=b), *group[k + 1 :]] for b in known}
@@ -261,7 +261,7 @@ def _ordered(
 ) -> tuple[Closure, ...]:
     """The closures, each after those that determine joints of its chains. Raises RobotError for
     loops that determine each other's joints and have no closed form."""
-    ordered = groups(model, closures)
+    ordered = closure_groups(model, closures)
     loops = {loop.name: loop for loop in robot.loops}
     for k, group in enumerate(ordered):
         if len(group) > 1 and not all(closure.newton for closure in group):
@@ -298,8 +298,8 @@ def notices_on_loops(
         if row.equations > len(row.dependent):
             mobility = (
                 f"{len(row.dependent)} of the {row.equations} equations of its cut joint are "
-                f"independent{left_out(row.gaps)}; {mobility}, and {gruebler_mobility(model)} by "
-                "Grübler's formula"
+                f"independent{remaining_gap_text(row.gaps)}; {mobility}, and "
+                f"{gruebler_mobility(model)} by Grübler's formula"
             )
         loop = loops[row.closure.name]
         yield Notice(_loop_location(subtree.robot, loop), "note", loop.label, f"{what}; {mobility}")

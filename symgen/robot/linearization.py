@@ -15,7 +15,7 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows, twist_from_rates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.newton_loop import NewtonLoop, closed
+from symgen.mechanics.newton_loop import NewtonLoop, closed_by_newton
 from symgen.native.library import MASKED, is_masked
 from symgen.numbers.scalar import plain
 from symgen.numbers.types import Numbers
@@ -43,8 +43,8 @@ def normalized(model: RigidBodyModel, q: Numbers) -> Numbers:
         if not length:
             raise OptionError("q has a quaternion of zeros; give 0, 0, 0, 1 for no rotation")
         unit[four] /= length
-    if coupling.held:
-        unit = np.array(closed(coupling, unit.tolist()))
+    if coupling.newton_positions:
+        unit = np.array(closed_by_newton(coupling, unit.tolist()))
         x = dict(enumerate(coupling.body_positions(unit.tolist()), 1))
         if not all(loop.closes(x) for loop in coupling.loops if isinstance(loop, NewtonLoop)):
             raise OptionError(
@@ -57,9 +57,9 @@ def rates(model: RigidBodyModel, q: Numbers, v: Numbers) -> Numbers:
     """The rates of the positions: velocities, and for a joint with a quaternion x, y, z, w turned
     by R the rates R v and ½ (x, y, z, w)(ω, 0) of its twist (v, ω) in the body's axes."""
     coupling, qd = coupling_of(model), np.zeros(len(q))
-    if coupling.held:
+    if coupling.newton_positions:
         at, _ = coupling.at(q.tolist())
-        for body, place in coupling.held:
+        for body, place in coupling.newton_positions:
             qd[place] = plain(at.drives[body - 1].rate(v.tolist()))
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
         if not isinstance(joint, BodyAxesJoint):

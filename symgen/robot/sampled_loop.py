@@ -217,7 +217,7 @@ def _configurations(
     random, n, found = np.random.default_rng(0), robot.dof, []
     low, high = _limits(robot)
     for _ in range(count):
-        q = np.array(coupling_of(robot.model).reachable(random.uniform(low, high).tolist()))
+        q = np.array(coupling_of(robot.model).closing_positions(random.uniform(low, high).tolist()))
         for four in coupling_of(robot.model).quaternions:
             q[four] = random.normal(size=4)
             q[four] /= np.linalg.norm(q[four])

@@ -244,7 +244,7 @@ def _applicable_formulations(
         raise OptionError(
             f"{q.name}: not supported for robots with closed loops; remove it, or cut the loops"
         )
-    if layout.coupling.held and not _supports_held_positions(q):
+    if layout.coupling.newton_positions and not _supports_held_positions(q):
         raise OptionError(
             f"{q.name}: not supported for closed loops whose positions have no closed form; remove "
             "it, or choose dependent joints that have one"

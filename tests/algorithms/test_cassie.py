@@ -129,7 +129,7 @@ def moved(q: Any, rates: Any, h: Any) -> list[Any]:
     for k, change in zip(free, joints, strict=True):
         out[k] += change
     for _ in range(4):
-        out = coupling.closer(out)[0]
+        out = coupling.newton_step(out)[0]
     return out
 
 

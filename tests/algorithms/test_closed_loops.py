@@ -43,7 +43,7 @@ def states(name: str, count: int = STATES) -> list[dict[str, list[float]]]:
         row = {k: rng.normal(size=n).tolist() for k in ("qd", "qdd", "qddd", "dq", "dqd", "dqdd")}
         row |= {k: rng.normal(size=n).tolist() for k in ("dtau", "lam_tau", "lam_qdd")}
         row["tau"] = (5 * rng.normal(size=n)).tolist()
-        rows.append(row | {"q": list(coupling.reachable(rng.uniform(-2, 2, n).tolist()))})
+        rows.append(row | {"q": list(coupling.closing_positions(rng.uniform(-2, 2, n).tolist()))})
     return rows
 
 
@@ -214,7 +214,7 @@ def test_assembly_branch() -> None:
             branch=-model.closures[0].branch,
         )
     ).model
-    q = coupling_of(model).reachable([0.4, -0.6])
+    q = coupling_of(model).closing_positions([0.4, -0.6])
     first, second = (
         [number(x) for x in coupling_of(m).body_positions(list(q))] for m in (model, other)
     )
@@ -298,7 +298,7 @@ def test_a_connection_of_mujoco_is_its_tree_projected() -> None:
     data, coupling = mujoco.MjData(model), coupling_of(arm.model)
     assert arm.velocities == ("a",)
     for y in (0.0, 0.3, -0.4):
-        q, qd = coupling.reachable([y]), [1.3]
+        q, qd = coupling.closing_positions([y]), [1.3]
         x, rates, g, k = expanded(coupling, q, qd)
         links, n = slice(0, 3), model.nv
         data.qpos[:], data.qvel[:] = x[links], rates[links]
@@ -362,6 +362,6 @@ def test_random_states_are_not_beyond_the_place_where_equal_links_fold() -> None
     arm = symgen.Robot(made.close("pin", "rod", "slider", (0.2, 0, 0), (0, 0, 0)))
     coupling = coupling_of(arm.model)
     for q in (-3.0, 1.0, 2.0, 3.0):
-        (found,) = coupling.reachable([q])
+        (found,) = coupling.closing_positions([q])
         slide = float(coupling.body_positions([found])[2]) + 0.4 * np.cos(0.5)
         assert slide == pytest.approx(0.4 * np.cos(0.5 + found), abs=1e-12) and slide > 0.01

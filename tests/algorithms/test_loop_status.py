@@ -18,5 +18,5 @@ def test_forward_dynamics_succeed_where_loops_close(name: str) -> None:
     robot = symgen.Robot(file if name.startswith("file ") else (LOOPS | SPATIAL)[name]())
     compiled, rng = robot.compile("forward_dynamics"), np.random.default_rng(0)
     drawn = rng.uniform(-2, 2, (10, robot.dof)).tolist()
-    q = np.array([coupling_of(robot.model).reachable(row) for row in drawn])
+    q = np.array([coupling_of(robot.model).closing_positions(row) for row in drawn])
     assert np.isfinite(compiled.forward_dynamics(q, 0.1 * q, 0.2 * q)).all()

@@ -74,7 +74,7 @@ def states(name: str, count: int, seed: int = 3) -> list[dict[str, list[float]]]
     rows = []
     for _ in range(count):
         row = {k: rng.normal(size=n).tolist() for k in ("qd", "qdd", "tau", "lam")}
-        q = coupling_of(robot(name).model).reachable(rng.uniform(-2, 2, n).tolist())
+        q = coupling_of(robot(name).model).closing_positions(rng.uniform(-2, 2, n).tolist())
         rows.append(row | {"q": [*q]})
     return rows
 

@@ -14,7 +14,7 @@ from symgen.errors import OptionError
 from symgen.languages.accuracy import Accuracy
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.kinematic_loop import CUT_JOINTS
-from symgen.mechanics.newton_loop import closed
+from symgen.mechanics.newton_loop import closed_by_newton
 from symgen.proof.laws import LawEvaluator
 from symgen.tracing.robot import ParametricModel
 from tests.support.loops import four_bar, jointed
@@ -33,7 +33,7 @@ def state(arm: symgen.Robot, seed: int = 2) -> dict[str, list[float]]:
     names = ("qd", "qdd", "tau", "dq", "dqd", "dqdd", "lam_qdd")
     row = {name: rng.normal(size=n).tolist() for name in names}
     drawn = rng.uniform(-0.4, 0.4, coupling.positions).tolist()
-    return row | {"q": list(coupling.reachable(drawn))}
+    return row | {"q": list(coupling.closing_positions(drawn))}
 
 
 @pytest.mark.parametrize("joint", NAMES)
@@ -68,7 +68,7 @@ def test_newton_steps_close_the_loop(joint: str) -> None:
     arm = robot(joint)
     coupling, q = coupling_of(arm.model), state(arm)["q"]
     off = list(q)
-    for _, place in coupling.held:
+    for _, place in coupling.newton_positions:
         off[place] += 1e-3
     function = arm.trace("loop_closure")
     found, gap = function.run(q=off).values()
@@ -84,7 +84,7 @@ def test_a_call_a_sample_follows_a_four_bar_linkage() -> None:
     arm, exact = symgen.Robot(four_bar(newton=True)), symgen.Robot(four_bar())
     step, closed_form = arm.trace("loop_closure"), coupling_of(exact.model)
     coupling, worst = coupling_of(arm.model), [0.0, 0.0]
-    start = [*coupling.reachable([0.0, 0.3, 0.0, 0.0, 0.0])]
+    start = [*coupling.closing_positions([0.0, 0.3, 0.0, 0.0, 0.0])]
 
     def off(q: Any) -> float:
         x = closed_form.body_positions([0.0, q[1], 0.0])
@@ -93,7 +93,7 @@ def test_a_call_a_sample_follows_a_four_bar_linkage() -> None:
         return float(np.abs(np.exp(1j * away) - 1).max())
 
     def two(q: Any) -> Any:
-        return coupling.closer(coupling.closer(q)[0])[0]
+        return coupling.newton_step(coupling.newton_step(q)[0])[0]
 
     assert off(start) < 1e-9
     for k, follow in enumerate((two, lambda q: step.run(q=q)["q_closed"])):
@@ -136,10 +136,10 @@ def test_the_mirror_image_of_a_spherical_linkage_is_not_closed() -> None:
     row: dict[str, Any] = {"q": [], "qd": [[0.3, -0.4]] * 6, "qdd": [[0.5, 0.2]] * 6}
     for _ in range(6):
         drawn = rng.uniform(-3, 3, 4).tolist()
-        x = dict(enumerate(coupling.body_positions(closed(coupling, drawn)), 1))
+        x = dict(enumerate(coupling.body_positions(closed_by_newton(coupling, drawn)), 1))
         gap = np.abs(np.array(loop.gap(x), float))
         images += bool(np.sort(gap)[1] < 1e-12 and gap.max() > 1e-3)
-        row["q"].append([*coupling.reachable(drawn)])
+        row["q"].append([*coupling.closing_positions(drawn)])
     assert images
     parameters = function.regroups[function.parts[0][1].regrouping].robot
     (exact,) = LawEvaluator(parameters, row).of(function.quantities[0]).values()
@@ -156,7 +156,7 @@ def test_simulated_positions_stay_closed() -> None:
     wanted = explicit.simulate(0.1, [0.1, 0.1, 0.1], qd, tau, times=at, **rough)
     assert motion.q[:, [0, 1, 4]] == pytest.approx(wanted.q, abs=1e-5)
     coupling = coupling_of(solved.model)
-    gaps = [coupling.closer(q.tolist())[1] for q in motion.q]
+    gaps = [coupling.newton_step(q.tolist())[1] for q in motion.q]
     assert np.abs(np.array(gaps, float)).max() < 1e-9
     assert np.ptp(motion.q[:, 3]) > 0.1
     with pytest.raises(OptionError, match="do not close from these positions"):
@@ -179,7 +179,7 @@ def test_bounds_of_errors_contain_how_far_positions_are_from_closed_ones() -> No
     """Of a state that closes but for digits, and of one whose dependent joints are 1e-9 rad off."""
     arm = robot("universal")
     coupling, row = coupling_of(arm.model), state(arm)
-    held = [place for _, place in coupling.held]
+    held = [place for _, place in coupling.newton_positions]
     moved = [x + 1e-9 * (n in held) for n, x in enumerate(row["q"])]
     parameters = ParametricModel(arm.model)
     states = {"q": [row["q"], moved]}

@@ -12,7 +12,7 @@ import pytest
 import symgen
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.joint_listing import motor_places
+from symgen.mechanics.joint_listing import motor_coordinates
 from symgen.proof.laws import LawEvaluator
 from tests.support.bars import ANKLE as URDF
 from tests.support.bars import ROD
@@ -27,7 +27,7 @@ JOINTS = [("four-bar", "q4"), ("excavator", "q4"), ("bucket", "q6"), ("four-bar"
 def states(robot: symgen.Robot, count: int = 5) -> list[tuple[list[float], list[float]]]:
     rng, n, coupling = np.random.default_rng(4), robot.dof, coupling_of(robot.model)
     drawn = (rng.uniform(-1, 1, (2, n)).tolist() for _ in range(count))
-    return [([*coupling.reachable(q)], qd) for q, qd in drawn]
+    return [([*coupling.closing_positions(q)], qd) for q, qd in drawn]
 
 
 def run(function: Any, q: Any, qd: Any) -> list[np.ndarray]:
@@ -180,7 +180,7 @@ def test_motors_give_the_accelerations_of_the_joint_torques(
 
 
 def places(robot: symgen.Robot, at: list[int]) -> list[int]:
-    return [*(motor_places(coupling_of(robot.model), tuple(k + 1 for k in at)) or ())]
+    return [*(motor_coordinates(coupling_of(robot.model), tuple(k + 1 for k in at)) or ())]
 
 
 @pytest.mark.parametrize(

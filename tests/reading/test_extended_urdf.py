@@ -88,7 +88,7 @@ def test_accelerations_with_a_ball_joint_are_pinocchios(tmp_path: Path) -> None:
     closure = pin.RigidConstraintModel(
         pin.ContactType.CONTACT_3D, model, *(x for end in ends for x in end), local
     )
-    state = {"q": list(coupling_of(arm.model).reachable([0.4, 0.2])), "qd": [0.7, -0.5]}
+    state = {"q": list(coupling_of(arm.model).closing_positions([0.4, 0.2])), "qd": [0.7, -0.5]}
     x, rates, g, k = expanded(coupling_of(arm.model), state["q"], state["qd"])
     at, speed = dict(zip(names, x, strict=True)), dict(zip(names, rates, strict=True))
     turns = [pin.utils.rotate(axis, at[f"ball_{axis.upper()}"]) for axis in "xyz"]

@@ -57,7 +57,7 @@ def problem(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
         )
     if not loaded.model.dof:
         raise OptionError("the robot has no joint that moves, so there is nothing to identify")
-    if loaded.model.held:
+    if loaded.model.found_by_newton:
         raise OptionError(
             "closed loops whose positions have no closed form are not supported in identification; "
             "choose dependent joints that have one"

@@ -153,6 +153,8 @@ def _random(x: States, count: int) -> States:
         for name, size in rows.items()
     }
     if coupling.loops:
-        inputs["q"] = decimals([coupling.reachable(row) for row in inputs["q"].astype(float)])
+        inputs["q"] = decimals(
+            [coupling.closing_positions(row) for row in inputs["q"].astype(float)]
+        )
     inputs["q"] = with_unit_quaternions(inputs["q"], coupling.quaternions)
     return replace(x, given=inputs, shape=(count,))

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.joint_listing import motor_places, single_positions
+from symgen.mechanics.joint_listing import motor_coordinates, single_positions
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
@@ -80,7 +80,9 @@ def _places(x: States, joint: str) -> dict[int, int]:
     numbers = {body.joint.name: i for i, body in reversed([*enumerate(x.robot.model.bodies, 1)])}
     names = [joint] if joint in numbers else joint.split(",")
     bodies = tuple(numbers[name] for name in names)
-    return dict(zip(bodies, motor_places(coupling_of(x.robot.model), bodies) or (), strict=True))
+    return dict(
+        zip(bodies, motor_coordinates(coupling_of(x.robot.model), bodies) or (), strict=True)
+    )
 
 
 def _matrix(x: States, joint: str) -> DecimalArray:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from symgen.mechanics.canonical_frames import tidy
-from symgen.mechanics.kinematic_loop import GapMotion, KinematicLoop, Positions
+from symgen.mechanics.kinematic_loop import GapRate, KinematicLoop, Positions
 from symgen.mechanics.model import Closure
 from symgen.mechanics.unit_angle import Direction, UnitAngle
 from symgen.numbers.decimals import norm
@@ -30,7 +30,7 @@ Plane = tuple[Scalar, Scalar]
 
 
 @dataclass(frozen=True, slots=True)
-class Hinge:
+class PlanarJoint:
     """A joint of a loop: the body that it moves, and with all joints at 0 the `arm` from its origin
     to that of the next joint, or to the cut point. A joint that turns has the `sign` of its axis
     along the normal of the loop; one that slides has a `direction`."""
@@ -41,34 +41,34 @@ class Hinge:
     direction: Plane | None = None
 
 
-Chain = tuple[Hinge, ...]
+Chain = tuple[PlanarJoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ChainPoint:
     """A place in a chain: the origin of a joint, the rotation of what carries the joint, and its
     direction of sliding and displacement."""
 
-    at: Plane
-    turn: UnitAngle
+    point: Plane
+    rotation: UnitAngle
     slide: Plane | None = None
     displacement: Plane = (ZERO, ZERO)
     arm: Plane = (ZERO, ZERO)
 
 
-def _plus(a: Plane, b: Plane) -> Plane:
+def _sum(a: Plane, b: Plane) -> Plane:
     return a[0] + b[0], a[1] + b[1]
 
 
-def _minus(a: Plane, b: Plane) -> Plane:
+def _difference(a: Plane, b: Plane) -> Plane:
     return a[0] - b[0], a[1] - b[1]
 
 
-def _times(k: Scalar, a: Plane) -> Plane:
+def _scaled(k: Scalar, a: Plane) -> Plane:
     return k * a[0], k * a[1]
 
 
-def _across(a: Plane) -> Plane:
+def _perpendicular(a: Plane) -> Plane:
     """The vector after a quarter turn to the left."""
     return -a[1], a[0]
 
@@ -81,51 +81,53 @@ def _cross(a: Plane, b: Plane) -> Scalar:
     return a[0] * b[1] - a[1] * b[0]
 
 
-def _turned(a: Plane, turn: UnitAngle) -> Plane:
-    c, s = turn.applied("cos"), turn.applied("sin")
+def _rotated(a: Plane, rotation: UnitAngle) -> Plane:
+    c, s = rotation.applied("cos"), rotation.applied("sin")
     return c * a[0] - s * a[1], s * a[0] + c * a[1]
 
 
-def _turn_between(target: Plane, source: Plane, square: Scalar) -> UnitAngle:
+def _rotation_between(target: Plane, source: Plane, square: Scalar) -> UnitAngle:
     """The rotation that takes a vector to another one of the same length, whose square is given."""
     unit = source[0] / square, source[1] / square
     return UnitAngle(((Direction(_dot(target, unit), _cross(unit, target)), 1),))
 
 
-def _walk(chain: Sequence[Hinge], x: Positions, at: Plane, turn: UnitAngle) -> list[Reach]:
+def _chain_points(
+    chain: Sequence[PlanarJoint], x: Positions, point: Plane, rotation: UnitAngle
+) -> list[ChainPoint]:
     """The places of the joints of a chain that starts at a point of a body with a rotation, and of
     its end."""
     places = []
-    for hinge in chain:
-        if hinge.direction is None:
-            after = turn + _signed(hinge, UnitAngle.of(x[hinge.body]))
-            place = Reach(at, turn, arm=_turned(hinge.arm, after))
+    for joint in chain:
+        if joint.direction is None:
+            after = rotation + _with_axis_sign(joint, UnitAngle.of(x[joint.body]))
+            place = ChainPoint(point, rotation, arm=_rotated(joint.arm, after))
         else:
-            after, slide = turn, _turned(hinge.direction, turn)
-            moved = _times(x[hinge.body], slide)
-            place = Reach(at, turn, slide, moved, _turned(hinge.arm, turn))
+            after, slide = rotation, _rotated(joint.direction, rotation)
+            moved = _scaled(x[joint.body], slide)
+            place = ChainPoint(point, rotation, slide, moved, _rotated(joint.arm, rotation))
         places.append(place)
-        at, turn = _plus(_plus(at, place.displacement), place.arm), after
-    return [*places, Reach(at, turn)]
+        point, rotation = _sum(_sum(point, place.displacement), place.arm), after
+    return [*places, ChainPoint(point, rotation)]
 
 
-STILL: Final = UnitAngle(())
+NO_ROTATION: Final = UnitAngle(())
 ZERO_PLANE: Final[Plane] = (ZERO, ZERO)
 
 
-def _circles(base: Plane, first: Scalar, second: Scalar, branch: int) -> Plane:
+def _intersected_circles(base: Plane, first: Scalar, second: Scalar, branch: int) -> Plane:
     """The point at two distances, whose squares are given, from the origin and from `base`: to the
     left of the base for the branch 1."""
     inverse = 1.0 / _dot(base, base)
     along = 0.5 * ((first - second) * inverse + 1.0)
     height = sqrt(positive(first * inverse - along * along))
-    return _plus(_times(along, base), _times(branch * height, _across(base)))
+    return _sum(_scaled(along, base), _scaled(branch * height, _perpendicular(base)))
 
 
-def _on_line(start: Plane, unit: Plane, square: Scalar, branch: int) -> Scalar:
+def _distance_along_line(start: Plane, unit: Plane, square: Scalar, branch: int) -> Scalar:
     """How far to go along a line from `start` until the distance from the origin has the square."""
-    off = _cross(unit, start)
-    return branch * sqrt(positive(square - off * off)) - _dot(start, unit)
+    offset = _cross(unit, start)
+    return branch * sqrt(positive(square - offset * offset)) - _dot(start, unit)
 
 
 @dataclass(frozen=True)
@@ -149,12 +151,12 @@ class PlanarLoop(KinematicLoop):
     @property
     def bodies(self) -> list[int]:
         """The bodies of all joints of the loop."""
-        return [hinge.body for chain in self.chains for hinge in chain]
+        return [joint.body for chain in self.chains for joint in chain]
 
     @property
     def size(self) -> float:
         """The length of its longest link (m)."""
-        return max(norm(*map(plain, hinge.arm)) for chain in self.chains for hinge in chain)
+        return max(norm(*map(plain, joint.arm)) for chain in self.chains for joint in chain)
 
     @property
     def sliding(self) -> set[int]:
@@ -171,173 +173,180 @@ class PlanarLoop(KinematicLoop):
         """The positions of the dependent joints from those of the others in the loop."""
         places = {h.body: (k, n) for k, c in enumerate(self.chains) for n, h in enumerate(c)}
         first, second = sorted(places[body] for body in self.dependent)
-        slides = [p for p in (first, second) if self._hinge(p).direction is not None]
+        slides = [p for p in (first, second) if self._joint(p).direction is not None]
         if len(slides) == len(self.dependent):
-            return self._of_sliders(x)
+            return self._two_sliders(x)
         if first[0] != second[0]:
             turning = second if slides == [first] else first
             if slides:
-                return self._across_slider(x, slides[0], turning)
-            return self._on_both_sides(x, first[1], second[1])
-        before = self._before(x, first)
-        base = _minus(self._ends(x, 1 - first[0]), before.at)
-        turn_and_slide = self._slider_last if slides else self._on_one_side
-        solve = self._slider_first if slides == [first] else turn_and_slide
+                return self._slider_and_pivot(x, slides[0], turning)
+            return self._two_pivots_on_both_sides(x, first[1], second[1])
+        before = self._point_of_joint(x, first)
+        base = _difference(self._end_of_chain(x, 1 - first[0]), before.point)
+        turn_and_slide = self._pivot_then_slider if slides else self._two_pivots_on_one_side
+        solve = self._slider_then_pivot if slides == [first] else turn_and_slide
         return solve(x, self.chains[first[0]], (first[1], second[1]), before, base)
 
-    def _hinge(self, place: tuple[int, int]) -> Hinge:
+    def _joint(self, place: tuple[int, int]) -> PlanarJoint:
         return self.chains[place[0]][place[1]]
 
     @property
     def _starts(self) -> tuple[Plane, Plane]:
         return ZERO_PLANE, self.start
 
-    def _ends(self, x: Positions, side: int) -> Plane:
-        return _walk(self.chains[side], x, self._starts[side], STILL)[-1].at
+    def _end_of_chain(self, x: Positions, side: int) -> Plane:
+        return _chain_points(self.chains[side], x, self._starts[side], NO_ROTATION)[-1].point
 
-    def _before(self, x: Positions, place: tuple[int, int]) -> Reach:
+    def _point_of_joint(self, x: Positions, place: tuple[int, int]) -> ChainPoint:
         """The place of a joint."""
         side, k = place
-        return _walk(self.chains[side][:k], x, self._starts[side], STILL)[-1]
+        return _chain_points(self.chains[side][:k], x, self._starts[side], NO_ROTATION)[-1]
 
-    def _beyond(self, x: Positions, place: tuple[int, int]) -> Plane:
+    def _arm_to_cut_point(self, x: Positions, place: tuple[int, int]) -> Plane:
         """From the origin of a turning joint to the cut point, in the axes of its body."""
         side, k = place
         chain = self.chains[side]
-        return _walk(chain[k + 1 :], x, chain[k].arm, STILL)[-1].at
+        return _chain_points(chain[k + 1 :], x, chain[k].arm, NO_ROTATION)[-1].point
 
-    def _on_both_sides(self, x: Positions, i: int, j: int) -> dict[int, Any]:
+    def _two_pivots_on_both_sides(self, x: Positions, i: int, j: int) -> dict[int, Any]:
         """Two turning joints on different sides: circle and circle."""
-        a, b = self._before(x, (0, i)), self._before(x, (1, j))
-        first, second = self._beyond(x, (0, i)), self._beyond(x, (1, j))
-        base = _minus(b.at, a.at)
+        a, b = self._point_of_joint(x, (0, i)), self._point_of_joint(x, (1, j))
+        first, second = self._arm_to_cut_point(x, (0, i)), self._arm_to_cut_point(x, (1, j))
+        base = _difference(b.point, a.point)
         squares = _dot(first, first), _dot(second, second)
-        apex = _circles(base, *squares, self.closure.branch)
+        apex = _intersected_circles(base, *squares, self.closure.branch)
         turns = (
-            _turn_between(apex, first, squares[0]),
-            _turn_between(_minus(apex, base), second, squares[1]),
+            _rotation_between(apex, first, squares[0]),
+            _rotation_between(_difference(apex, base), second, squares[1]),
         )
-        hinges = self.chains[0][i], self.chains[1][j]
+        joints = self.chains[0][i], self.chains[1][j]
         return {
-            hinge.body: _signed(hinge, turn - place.turn)
-            for hinge, turn, place in zip(hinges, turns, (a, b), strict=True)
+            joint.body: _with_axis_sign(joint, turn - place.rotation)
+            for joint, turn, place in zip(joints, turns, (a, b), strict=True)
         }
 
-    def _across_slider(
+    def _slider_and_pivot(
         self, x: Positions, slider: tuple[int, int], turning: tuple[int, int]
     ) -> dict[int, Any]:
         """A joint that slides on one side and one that turns on the other: line and circle."""
-        line, hinge = self._hinge(slider), self._hinge(turning)
-        direction = _turned(line.direction or ZERO_PLANE, self._before(x, slider).turn)
-        start = self._ends({**x, line.body: ZERO}, slider[0])
-        center, reach = self._before(x, turning), self._beyond(x, turning)
-        from_center, square = _minus(start, center.at), _dot(reach, reach)
-        shift = _on_line(from_center, direction, square, self.closure.branch)
-        point = _plus(from_center, _times(shift, direction))
-        turn = _turn_between(point, reach, square) - center.turn
-        return {line.body: shift, hinge.body: _signed(hinge, turn)}
+        slider_joint, pivot = self._joint(slider), self._joint(turning)
+        direction = _rotated(
+            slider_joint.direction or ZERO_PLANE, self._point_of_joint(x, slider).rotation
+        )
+        start = self._end_of_chain({**x, slider_joint.body: ZERO}, slider[0])
+        center, reach = self._point_of_joint(x, turning), self._arm_to_cut_point(x, turning)
+        from_center, square = _difference(start, center.point), _dot(reach, reach)
+        shift = _distance_along_line(from_center, direction, square, self.closure.branch)
+        point = _sum(from_center, _scaled(shift, direction))
+        turn = _rotation_between(point, reach, square) - center.rotation
+        return {slider_joint.body: shift, pivot.body: _with_axis_sign(pivot, turn)}
 
-    def _of_sliders(self, x: Positions) -> dict[int, Any]:
+    def _two_sliders(self, x: Positions) -> dict[int, Any]:
         """Two joints that slide: line and line."""
-        at = {**x, **dict.fromkeys(self.dependent, ZERO)}
-        gap, columns = _minus(self._ends(at, 0), self._ends(at, 1)), self.columns(at)
+        at_zero = {**x, **dict.fromkeys(self.dependent, ZERO)}
+        gap, columns = (
+            _difference(self._end_of_chain(at_zero, 0), self._end_of_chain(at_zero, 1)),
+            self.columns(at_zero),
+        )
         a, b = ((columns[body][0], columns[body][1]) for body in self.dependent)
         area = _cross(a, b)
         inverse = area * (1.0 / positive(area * area))
         values = (_cross(b, gap) * inverse, -(_cross(a, gap) * inverse))
         return dict(zip(self.dependent, values, strict=True))
 
-    def _on_one_side(
-        self, x: Positions, chain: Chain, pair: tuple[int, int], before: Reach, base: Plane
+    def _two_pivots_on_one_side(
+        self, x: Positions, chain: Chain, pair: tuple[int, int], before: ChainPoint, base: Plane
     ) -> dict[int, Any]:
         """Two turning joints on one side, from the cut point as the other side has it: circle and
         circle."""
         first, second = (chain[k] for k in pair)
-        between = _walk(chain[pair[0] + 1 : pair[1]], x, first.arm, STILL)[-1]
-        far = _walk(chain[pair[1] + 1 :], x, second.arm, STILL)[-1].at
-        near, squares = between.at, (_dot(between.at, between.at), _dot(far, far))
-        apex = _circles(base, *squares, self.closure.branch)
-        turn = _turn_between(apex, near, squares[0])
-        after = _turn_between(_minus(base, apex), far, squares[1])
+        between = _chain_points(chain[pair[0] + 1 : pair[1]], x, first.arm, NO_ROTATION)[-1]
+        far = _chain_points(chain[pair[1] + 1 :], x, second.arm, NO_ROTATION)[-1].point
+        near, squares = between.point, (_dot(between.point, between.point), _dot(far, far))
+        apex = _intersected_circles(base, *squares, self.closure.branch)
+        turn = _rotation_between(apex, near, squares[0])
+        after = _rotation_between(_difference(base, apex), far, squares[1])
         return {
-            first.body: _signed(first, turn - before.turn),
-            second.body: _signed(second, after - turn - between.turn),
+            first.body: _with_axis_sign(first, turn - before.rotation),
+            second.body: _with_axis_sign(second, after - turn - between.rotation),
         }
 
-    def _slider_last(
-        self, x: Positions, chain: Chain, pair: tuple[int, int], before: Reach, base: Plane
+    def _pivot_then_slider(
+        self, x: Positions, chain: Chain, pair: tuple[int, int], before: ChainPoint, base: Plane
     ) -> dict[int, Any]:
         """A joint that turns and one beyond it that slides, such as a cylinder: point and point."""
         first, second = chain[pair[0]], chain[pair[1]]
-        between = _walk(chain[pair[0] + 1 : pair[1]], x, first.arm, STILL)[-1]
-        direction = _turned(second.direction or ZERO_PLANE, between.turn)
-        beyond = _plus(between.at, _turned(second.arm, between.turn))
-        beyond = _walk(chain[pair[1] + 1 :], x, beyond, between.turn)[-1].at
-        off, square = _cross(direction, beyond), _dot(base, base)
+        between = _chain_points(chain[pair[0] + 1 : pair[1]], x, first.arm, NO_ROTATION)[-1]
+        direction = _rotated(second.direction or ZERO_PLANE, between.rotation)
+        beyond = _sum(between.point, _rotated(second.arm, between.rotation))
+        beyond = _chain_points(chain[pair[1] + 1 :], x, beyond, between.rotation)[-1].point
+        offset, square = _cross(direction, beyond), _dot(base, base)
         if pair == (len(chain) - 2, len(chain) - 1):  # constants
-            off = tidy(plain(off), norm(*map(plain, beyond)))
-        size = sqrt(positive(square - off * off))
+            offset = tidy(plain(offset), norm(*map(plain, beyond)))
+        size = sqrt(positive(square - offset * offset))
         length = self.closure.branch * size
-        if off is ZERO:
+        if offset is ZERO:
             inverse = self.closure.branch * (1.0 / size)
             turn = Direction(_dot(base, direction) * inverse, _cross(direction, base) * inverse)
         else:
-            arm = _plus(_times(length, direction), _times(off, _across(direction)))
+            arm = _sum(_scaled(length, direction), _scaled(offset, _perpendicular(direction)))
             inverse = 1.0 / square
             turn = Direction(_dot(base, arm) * inverse, _cross(arm, base) * inverse)
         return {
-            first.body: _signed(first, UnitAngle(((turn, 1),)) - before.turn),
+            first.body: _with_axis_sign(first, UnitAngle(((turn, 1),)) - before.rotation),
             second.body: length - _dot(direction, beyond),
         }
 
-    def _slider_first(
-        self, x: Positions, chain: Chain, pair: tuple[int, int], before: Reach, base: Plane
+    def _slider_then_pivot(
+        self, x: Positions, chain: Chain, pair: tuple[int, int], before: ChainPoint, base: Plane
     ) -> dict[int, Any]:
         """A joint that slides and one beyond it that turns: line and circle."""
         first, second = chain[pair[0]], chain[pair[1]]
-        direction = _turned(first.direction or ZERO_PLANE, before.turn)
-        start = _turned(first.arm, before.turn)
-        center = _walk(chain[pair[0] + 1 : pair[1]], x, start, before.turn)[-1]
-        far = _walk(chain[pair[1] + 1 :], x, second.arm, STILL)[-1].at
-        square, from_end = _dot(far, far), _minus(center.at, base)
-        shift = _on_line(from_end, direction, square, self.closure.branch)
-        point = _minus(_minus(ZERO_PLANE, from_end), _times(shift, direction))
+        direction = _rotated(first.direction or ZERO_PLANE, before.rotation)
+        start = _rotated(first.arm, before.rotation)
+        center = _chain_points(chain[pair[0] + 1 : pair[1]], x, start, before.rotation)[-1]
+        far = _chain_points(chain[pair[1] + 1 :], x, second.arm, NO_ROTATION)[-1].point
+        square, from_end = _dot(far, far), _difference(center.point, base)
+        shift = _distance_along_line(from_end, direction, square, self.closure.branch)
+        point = _difference(_difference(ZERO_PLANE, from_end), _scaled(shift, direction))
         return {
             first.body: shift,
-            second.body: _signed(second, _turn_between(point, far, square) - center.turn),
+            second.body: _with_axis_sign(
+                second, _rotation_between(point, far, square) - center.rotation
+            ),
         }
 
     # -- rates -------------------------------------------------------------------------------------
 
-    def columns(self, x: Positions) -> dict[int, GapMotion]:
+    def columns(self, x: Positions) -> dict[int, GapRate]:
         """The Jacobian of the gap, from the end of the second chain to that of the first: a column
         for the joint of each body."""
-        columns = dict[int, GapMotion]()
+        columns = dict[int, GapRate]()
         for side, chain in enumerate(self.chains):
-            *places, end = _walk(chain, x, self._starts[side], STILL)
-            for hinge, place in zip(chain, places, strict=True):
+            *places, end = _chain_points(chain, x, self._starts[side], NO_ROTATION)
+            for joint, place in zip(chain, places, strict=True):
                 moved = place.slide
                 if moved is None:
-                    moved = _across(_minus(end.at, place.at))
-                    moved = moved if hinge.sign > 0 else _minus(ZERO_PLANE, moved)
-                columns[hinge.body] = _minus(ZERO_PLANE, moved) if side else moved
+                    moved = _perpendicular(_difference(end.point, place.point))
+                    moved = moved if joint.sign > 0 else _difference(ZERO_PLANE, moved)
+                columns[joint.body] = _difference(ZERO_PLANE, moved) if side else moved
         return columns
 
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapMotion:
+    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapRate:
         """The second derivative of the gap while the rates of all joints are constant."""
         total: list[Plane] = []
         for side, chain in enumerate(self.chains):
-            places, a = _walk(chain, x, self._starts[side], STILL), ZERO_PLANE
+            places, a = _chain_points(chain, x, self._starts[side], NO_ROTATION), ZERO_PLANE
             w: Scalar = ZERO
-            for hinge, place in zip(chain, places, strict=False):
-                rate = rates[hinge.body - 1]
+            for joint, place in zip(chain, places, strict=False):
+                rate = rates[joint.body - 1]
                 if place.slide is None:
-                    w = w + _signed(hinge, rate)
+                    w = w + _with_axis_sign(joint, rate)
                 else:
-                    a = _plus(a, _times(2.0 * (w * rate), _across(place.slide)))
-                a = _minus(a, _times(w * w, _plus(place.displacement, place.arm)))
+                    a = _sum(a, _scaled(2.0 * (w * rate), _perpendicular(place.slide)))
+                a = _difference(a, _scaled(w * w, _sum(place.displacement, place.arm)))
             total.append(a)
-        return _minus(*total)
+        return _difference(*total)
 
     def sine(self, x: Positions) -> float:
         """The sine of the angle between the motions that the dependent joints give the cut point,
@@ -351,8 +360,8 @@ class PlanarLoop(KinematicLoop):
         return (a[0] * b[1] - a[1] * b[0]) / size if size else 0.0
 
     def dependent_rates(
-        self, columns: Mapping[int, GapMotion], sums: Sequence[GapMotion]
-    ) -> list[GapMotion]:
+        self, columns: Mapping[int, GapRate], sums: Sequence[GapRate]
+    ) -> list[GapRate]:
         """The rates of the dependent joints that balance each of some motions of the gap."""
         a, b = ((columns[body][0], columns[body][1]) for body in self.dependent)
         inverse = 1.0 / positive(self.orientation * _cross(a, b))
@@ -360,5 +369,5 @@ class PlanarLoop(KinematicLoop):
         return [(_cross(b, (x, y)) * inverse, -(_cross(a, (x, y)) * inverse)) for x, y in sums]
 
 
-def _signed(hinge: Hinge, x: Any) -> Any:
-    return x if hinge.sign > 0 else -x
+def _with_axis_sign(joint: PlanarJoint, x: Any) -> Any:
+    return x if joint.sign > 0 else -x
