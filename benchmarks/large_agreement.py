@@ -111,8 +111,10 @@ def against_laws(robot: Robot, state: State, columns: Sequence[int]) -> dict[str
     of_forces = dict(zip(INPUTS, found["inverse_dynamics_derivatives"], strict=True))
     of_rates = dict(zip(INPUTS, found["forward_dynamics_derivatives"], strict=True))
     with localcontext(prec=DIGITS):
-        x = States.of(robot.robot, {name: [state[name]] for name in INPUTS}, feels=False)
-        solved = x.put(qdd=decimals(accelerations[None]))
+        x = States.of(
+            robot.robot, {name: [state[name]] for name in INPUTS}, has_external_forces=False
+        )
+        solved = x.with_inputs(qdd=decimals(accelerations[None]))
         units = decimals(np.eye(x.n)[columns])[:, None]
         changes = {name: _floats(slope(tau, x, **{name: units})) for name in INPUTS}
         forces, again = _floats(tau(x)), _floats(tau(solved))

@@ -79,7 +79,7 @@ def motion(
 ) -> Motion:
     """The motion of a robot from a start."""
     coupling, n = coupling_of(robot.model), robot.dof
-    held = [place for _, place in coupling.held]
+    held = [place for _, place in coupling.newton_positions]
     own = [k for k in range(len(robot.positions)) if k not in held]
     made = robot.compile("forward_dynamics", *(("loop_closure",) if held else ()))
     names = ("kinetic_energy", "potential_energy", "mass_matrix", "gravity")

@@ -92,7 +92,7 @@ def states(tree: OpenTree) -> tuple[Any, Any, list[Any]]:
     """Random states at which the loops close: those of symgen, those of all joints of the open
     tree in Pinocchio's order, and G and k of each."""
     random, coupling = np.random.default_rng(0), tree.coupling
-    size = 1.0 if not coupling.held else 0.4
+    size = 1.0 if not coupling.newton_positions else 0.4
     small, large, motions = [], [], []
     for _ in range(STATES):
         q = coupling.normalized(random.uniform(-size, size, coupling.positions).tolist())

@@ -13,7 +13,7 @@ from symgen.languages.c.controller_code import CController
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.syntax import initialisers, literal
-from symgen.proof.closed_loop import SAMPLE_TIME
+from symgen.proof.controller_simulation import SAMPLE_TIME
 
 RECORD = ("loop_", "wrong")
 """Heads of the names in a controller's object that are there for its recorded loop only; so is what

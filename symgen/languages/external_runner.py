@@ -38,7 +38,7 @@ from symgen.languages.verification import (
 )
 from symgen.native.compiler import workspace
 from symgen.numbers.trig import TYPES
-from symgen.proof.closed_loop import machine_numbers
+from symgen.proof.controller_simulation import machine_numbers
 from symgen.text import shown
 from symgen.tracing.function import Function
 

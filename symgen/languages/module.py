@@ -32,8 +32,8 @@ from symgen.proof.state_generation import (
     UNIT_QUATERNIONS,
     choose_states,
     finite_states,
+    perturbed_parameters,
     torques_and_accelerations,
-    varied,
     with_large_angles,
     with_random_unit_quaternions,
 )
@@ -263,7 +263,7 @@ class Module:
     def _draw_independently(self, rng: random.Random, count: int) -> list[RandomState]:
         blocks = self.robot.blocks.items()
         return [
-            (self._random_inputs(rng), {name: varied(rng, block) for name, block in blocks})
+            (self._random_inputs(rng), {name: perturbed_parameters(rng, block) for name, block in blocks})
             for _ in range(count)
         ]
 

@@ -58,7 +58,7 @@ class ProgramRun:
     def values(self) -> Numbers:
         """The value of every node at every state, to the same bits on every machine."""
         with np.errstate(all="ignore"):
-            return node_values(self.program, self.inputs, "double", _portable)
+            return node_values(self.program, self.inputs, "double", _portable_operation)
 
     @property
     def width(self) -> int:
@@ -78,7 +78,7 @@ class ProgramRun:
         return partials
 
     @cached_property
-    def _steep(self) -> list[tuple[Consumers, Numbers]]:
+    def _slopes_of_readings(self) -> list[tuple[Consumers, Numbers]]:
         """The slopes of all readings."""
         inward = levels(self.program).reverse_order
         places, rows = inward.uses
@@ -108,7 +108,7 @@ class ProgramRun:
 
     def _inward(self, slopes: Numbers, first: int) -> None:
         """Nodes from place `first` on; nothing before it is reached."""
-        for r, steep in self._steep:
+        for r, steep in self._slopes_of_readings:
             if r.read.stop > first:
                 arriving = slopes.take(r.consumers, axis=0)
                 arriving *= steep
@@ -118,14 +118,14 @@ class ProgramRun:
         """Where some slopes are infinite: zero times infinity is zero where an entry does not
         depend on what is infinite."""
         reached = slopes[:, :, :1] != 0
-        for r, steep in self._steep:
+        for r, steep in self._slopes_of_readings:
             if r.read.stop > first:
                 via = reached[r.consumers]
                 slopes[r.read] += np.where(via, slopes[r.consumers] * steep, 0.0).sum(axis=0)
                 reached[r.read] |= via.any(axis=0)
 
 
-def _portable(op: Op, scalar: str, operands: tuple[Numbers, ...]) -> Numbers:
+def _portable_operation(op: Op, scalar: str, operands: tuple[Numbers, ...]) -> Numbers:
     """An operation; functions that are not arithmetic are rounded correctly. Sines are so, too: an
     error in the numbers of `symgen.numbers.trig` must not count as one of the tape."""
     if op.portable and op.counts_as != "trig":

@@ -38,7 +38,7 @@ class BodyInWorld:
     and slides along it at unit rate, and the coordinate."""
 
     axes: Rows
-    place: Vector
+    origin: Vector
     z: Vector = ZERO_VECTOR
     turn: Scalar = ZERO
     slide: Scalar = ZERO
@@ -49,7 +49,7 @@ class BodyInWorld:
         """Angular velocity, and velocity of the particle that is at the root's origin, per unit
         rate of the body's own joint."""
         w, v = (Vector(*(multiple(k, e) for e in self.z)) for k in (self.turn, self.slide))
-        return w, v - w.cross(self.place)
+        return w, v - w.cross(self.origin)
 
     def twist(self, point: Vector) -> tuple[Vector, Vector]:
         """Angular velocity, and velocity at `point`, per unit rate of the body's own joint."""
@@ -57,31 +57,30 @@ class BodyInWorld:
         return w, v + w.cross(point)
 
     def power(self, force: Vector, moment: Vector) -> Scalar:
-        """The power of a force and its moment about the root's origin, per unit rate of the body's
-        own joint."""
+        """The power of a force and its moment about the root's origin at unit rate of the joint."""
         w, v = self.screw
         return w.dot(moment) + v.dot(force)
 
-    def carrying(self, frame: Frame) -> Frame:
+    def frame_in_world(self, frame: Frame) -> Frame:
         """A frame on the body, in the world."""
-        return Frame(self.axes, self.place).of(frame)
+        return Frame(self.axes, self.origin).of(frame)
 
 
 @dataclass(frozen=True)
 class BodyMotion:
     """How a body moves: angular velocity, its rate, and the acceleration of the body's origin,
-    which is at `place`."""
+    which is at `origin`."""
 
-    place: Vector
+    origin: Vector
     w: Vector = ZERO_VECTOR
     wd: Vector = ZERO_VECTOR
     a: Vector = ZERO_VECTOR
 
     def acceleration(self, point: Vector) -> Vector:
         """Acceleration of the body's particle at `point`."""
-        if point is self.place:
+        if point is self.origin:
             return self.a
-        r = point - self.place
+        r = point - self.origin
         return self.a + self.wd.cross(r) + self.w.cross(self.w.cross(r))
 
 
@@ -145,18 +144,18 @@ def bodies_of_joint(robot: ReferenceModel, first: int) -> range:
     return range(first, first + len(JOINTS[robot.part(first).kind].kinds(robot.part(first))))
 
 
-def _unit(four: Sequence[Scalar]) -> Sequence[Scalar]:
-    """A quaternion that is a unit one to a double's last digit, so to all digits: a rotation that
-    is none would stretch what does not depend on it at all. Two steps of Newton's for 1/√."""
+def _unit_quaternion(quaternion: Sequence[Scalar]) -> Sequence[Scalar]:
+    """A quaternion of doubles, made a unit one to all digits, so that its rotation does not stretch
+    vectors: two steps of Newton's method for 1/√."""
     for _ in range(2):
-        half = (3 - sum((x * x for x in four), ZERO)) / 2
-        four = [x * half for x in four]
-    return four
+        half = (3 - sum((x * x for x in quaternion), ZERO)) / 2
+        quaternion = [x * half for x in quaternion]
+    return quaternion
 
 
-def orientation(four: Sequence[Scalar]) -> Rows:
+def orientation(quaternion: Sequence[Scalar]) -> Rows:
     """The rotation by a unit quaternion x, y, z, w: 1 + 2 w [v]x + 2 [v]x²."""
-    *xyz, w = four
+    *xyz, w = quaternion
     v, columns = Vector(*xyz), []
     for e in WORLD:  # a column for each unit vector
         once = v.cross(e)
@@ -203,7 +202,7 @@ class State:
     has the coefficients and shape parameters of friction and springs by body and name
     (`symgen.mechanics.joint_forces`)."""
 
-    course: JointTrajectory
+    trajectory: JointTrajectory
     link_parameters: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     wrenches: Sequence[LinkWrench] = ()
     passive: Mapping[int, Mapping[str, Scalar]] = field(default_factory=dict)
@@ -214,7 +213,7 @@ def body_rates(robot: ReferenceModel, x: JointPositions, v: Sequence[Scalar]) ->
     rates = _linear_rates(robot, v)
     if not robot.loops:
         return rates
-    return _following(robot, with_loop_rates(robot.loops, body_poses(robot, x), rates))
+    return _with_followers(robot, with_loop_rates(robot.loops, body_poses(robot, x), rates))
 
 
 def _linear_rates(robot: ReferenceModel, v: Sequence[Scalar]) -> list[Scalar]:
@@ -223,7 +222,7 @@ def _linear_rates(robot: ReferenceModel, v: Sequence[Scalar]) -> list[Scalar]:
     ]
 
 
-def _following(robot: ReferenceModel, rates: list[Scalar]) -> list[Scalar]:
+def _with_followers(robot: ReferenceModel, rates: list[Scalar]) -> list[Scalar]:
     """The rates with those of rotors that follow joints that loops determine."""
     for i, terms in robot.followers:
         rates[i - 1] = sum((by * rates[leader - 1] for leader, by in terms), ZERO)
@@ -238,7 +237,7 @@ def body_accelerations(robot: ReferenceModel, x: JointTrajectory) -> list[Scalar
     poses, rates = body_poses(robot, x.positions), body_rates(robot, x.positions, x.qd)
     motions = _motions_at(robot, x, rates, accelerations)
     motion = LoopMotion(poses, rates, accelerations, motions, robot.path)
-    return _following(robot, with_loop_accelerations(robot.loops, motion))
+    return _with_followers(robot, with_loop_accelerations(robot.loops, motion))
 
 
 def velocity_matrix(robot: ReferenceModel, x: JointPositions) -> Sequence[Sequence[Scalar]] | None:
@@ -247,8 +246,7 @@ def velocity_matrix(robot: ReferenceModel, x: JointPositions) -> Sequence[Sequen
         return None
     n = robot.velocities
     units = ([1 if i == k else ZERO for i in range(n)] for k in range(n))
-    columns = lambda: [body_rates(robot, x, unit) for unit in units]  # noqa: E731
-    g = x.cache.value("G", (robot.motion_key,), columns)
+    g = x.cache.value("G", (robot.motion_key,), lambda: [body_rates(robot, x, e) for e in units])
     return [*zip(*g, strict=True)]
 
 
@@ -297,11 +295,11 @@ def poses_at(
     for i in robot.outward:
         part = robot.part(i)
         q = None if coordinates is None else coordinates[i - 1]
-        bodies[i] = _placed(robot, i, bodies[part.parent], x, q)
+        bodies[i] = _body_pose(robot, i, bodies[part.parent], x, q)
     return bodies
 
 
-def _placed(
+def _body_pose(
     robot: ReferenceModel, i: int, before: BodyInWorld, x: JointPositions, q: Scalar | None
 ) -> BodyInWorld:
     """A body, by the one that carries it: against it along and about an axis that stays on that
@@ -309,20 +307,26 @@ def _placed(
     part = robot.part(i)
     kind, places = unit_motion(part), JOINTS[part.kind].translation_count
     if places is None:
-        frame = before.carrying(part.frame)
+        frame = before.frame_in_world(part.frame)
         q = body_coordinate(robot, i, x) if q is None else q
         z = matvec(frame.axes, part.axis)
         fixed = kind.balanced or kind.turn is ZERO
         axes = frame.axes if fixed else matmul(frame.axes, rotation(part.axis, kind.turn * q))
-        place = frame.place + z.scaled(kind.slide * q)
+        place = frame.origin + z.scaled(kind.slide * q)
         return BodyInWorld(axes, place, z, kind.turn, kind.slide, q)
-    frame = Frame(before.axes, before.place)
+    frame = Frame(before.axes, before.origin)
     if part.at == 0:
-        four = x.q[part.place + places : part.place + places + 4]
-        arm = Vector(*x.q[part.place : part.place + places]) if places else ZERO_VECTOR
-        frame = before.carrying(part.frame).of(Frame(orientation(_unit(four)), arm))
+        four = x.q[part.position_index + places : part.position_index + places + 4]
+        arm = (
+            Vector(*x.q[part.position_index : part.position_index + places])
+            if places
+            else ZERO_VECTOR
+        )
+        frame = before.frame_in_world(part.frame).of(
+            Frame(orientation(_unit_quaternion(four)), arm)
+        )
     return BodyInWorld(
-        frame.axes, frame.place, matvec(frame.axes, part.axis), kind.turn, kind.slide
+        frame.axes, frame.origin, matvec(frame.axes, part.axis), kind.turn, kind.slide
     )
 
 
@@ -372,15 +376,12 @@ def _twist(robot: ReferenceModel, first: int, run: Sequence[Scalar]) -> tuple[Ve
 def _by_twist(
     parent: BodyMotion, at: BodyInWorld, rate: tuple[Vector, Vector], change: tuple[Vector, Vector]
 ) -> BodyMotion:
-    """A body whose velocity is a twist relative to its parent, in its own axes, and how fast the
-    numbers of that change.
-
-    A vector of constant numbers in these axes turns with them.
-    """
+    """A body whose velocity is a twist relative to its parent, in its own axes, with the rates of
+    the components of the twist: the axes turn with the body."""
     (v, spin), (vd, spind) = ([matvec(at.axes, x) for x in twist] for twist in (rate, change))
     w = parent.w + spin
-    a = parent.acceleration(at.place) + vd + w.cross(v) + parent.w.cross(v)
-    return BodyMotion(at.place, w, parent.wd + spind + w.cross(spin), a)
+    a = parent.acceleration(at.origin) + vd + w.cross(v) + parent.w.cross(v)
+    return BodyMotion(at.origin, w, parent.wd + spind + w.cross(spin), a)
 
 
 def _by_one_coordinate(parent: BodyMotion, at: BodyInWorld, qd: Scalar, qdd: Scalar) -> BodyMotion:
@@ -390,8 +391,8 @@ def _by_one_coordinate(parent: BodyMotion, at: BodyInWorld, qd: Scalar, qdd: Sca
     turning, sliding = multiple(at.turn, qd), multiple(at.slide, qd)
     by_joint = sweep.scaled(2 * sliding) + at.z.scaled(multiple(at.slide, qdd))
     return BodyMotion(
-        at.place,
+        at.origin,
         parent.w + at.z.scaled(turning),
         parent.wd + sweep.scaled(turning) + at.z.scaled(multiple(at.turn, qdd)),
-        parent.acceleration(at.place) + by_joint,
+        parent.acceleration(at.origin) + by_joint,
     )

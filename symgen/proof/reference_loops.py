@@ -54,7 +54,7 @@ class ReferenceLoop:
     def ends(self, poses: "Poses") -> tuple[Vector, Vector]:
         """The two points of the loop in the world."""
         pairs = zip(self.bodies, self.points, strict=True)
-        first, second = (poses[i].place + _in_world(poses[i], p) for i, p in pairs)
+        first, second = (poses[i].origin + _in_world(poses[i], p) for i, p in pairs)
         return first, second
 
     def _placed(self, poses: "Poses") -> tuple[Vector, list[Vector], list[Vector]]:

@@ -48,13 +48,13 @@ class Frame:
     """The pose of a frame in another: its axes as columns, and its origin."""
 
     axes: Rows = WORLD
-    place: Vector = ZERO_VECTOR
+    origin: Vector = ZERO_VECTOR
 
     def of(self, other: "Frame") -> "Frame":
         """Where a frame is that is `other` in this one."""
-        place = self.place
-        if other.place is not ZERO_VECTOR:
-            place = place + matvec(self.axes, other.place)
+        place = self.origin
+        if other.origin is not ZERO_VECTOR:
+            place = place + matvec(self.axes, other.origin)
         if self.axes is WORLD or other.axes is WORLD:
             return Frame(other.axes if self.axes is WORLD else self.axes, place)
         return Frame(matmul(self.axes, other.axes), place)
@@ -77,7 +77,8 @@ class ReferenceBody:
     `at` is its place among the coordinates of its joint, from 0, and `constants` is what else the
     joint's type takes from the file; `spin` is the inertia of a rotor about its axis. Its
     coordinate is the sum of its `terms` (index of a velocity, place of a position, factor) plus
-    `offset`, its rate the same without it; `place` is that of a joint with a quaternion."""
+    `offset`, its rate the same without it; `position_index` is that of a joint with a
+    quaternion."""
 
     parent: int
     kind: str
@@ -87,7 +88,7 @@ class ReferenceBody:
     at: int
     constants: tuple[Scalar, ...]
     spin: Scalar
-    place: int
+    position_index: int
     terms: tuple[tuple[int, int, Scalar], ...]
     offset: Scalar
     grounded: bool
@@ -117,7 +118,7 @@ class ReferenceModel:
     factors."""
     start: Callable[[Sequence[Scalar]], list[Scalar]] | None = None
     """Coordinates of all bodies near those at positions of the user, of robots with loops."""
-    held: tuple[tuple[int, int], ...] = ()
+    newton_positions: tuple[tuple[int, int], ...] = ()
     """The bodies whose coordinates loops determine and whose positions are the user's."""
     motion_key: object = field(default_factory=object)
     """The same for mechanisms that move alike, whatever their inertia."""
@@ -136,15 +137,15 @@ class ReferenceModel:
 
     def body_of(self, link: str) -> tuple[int, ReferenceLink]:
         """The body of a link (0: the base) and the link on it."""
-        solids = [(0, s) for s in self.base]
-        solids += [(i, s) for i, part in enumerate(self.parts, 1) for s in part.links]
-        return next(pair for pair in solids if pair[1].name == link)
+        links = [(0, s) for s in self.base]
+        links += [(i, s) for i, part in enumerate(self.parts, 1) for s in part.links]
+        return next(pair for pair in links if pair[1].name == link)
 
     def pull_back(self, of_bodies: Any, axes: int = 1, g: Any = None, inner: int = 0) -> Any:
         """Gᵀ on the last `axes` axes of an array, from the joints of the bodies to the velocities.
         A `g` that depends on the state has a row of entries for each body, numbers or arrays with
         the axes of the batch; `inner` axes are between these and the last `axes`."""
-        if self._apart:
+        if self._is_identity:
             return of_bodies
         if g is not None:
             return self._pulled_back(of_bodies, axes, g, inner)
@@ -171,7 +172,7 @@ class ReferenceModel:
         return of_bodies
 
     @cached_property
-    def _apart(self) -> bool:
+    def _is_identity(self) -> bool:
         """Whether the bodies' joints are the velocities, one by one."""
         terms = [[(index, factor) for index, _, factor in part.terms] for part in self.parts]
         return terms == [[(k, 1)] for k in range(self.velocities)]
@@ -182,10 +183,10 @@ def reference_model(model: RigidBodyModel, number: Number) -> ReferenceModel:
     """The robot of a model in numbers made by `number`."""
     coupling, exact = coupling_of(model), _structural(number)
     pairs = zip(model.bodies, coupling.drives, strict=True)
-    parts = (_part(body, drive, number) for body, drive in pairs)
+    parts = (_reference_body(body, drive, number) for body, drive in pairs)
     return ReferenceModel(
         tuple(parts),
-        tuple(_solid(link, number) for link in model.base),
+        tuple(_reference_link(link, number) for link in model.base),
         tuple(model.outward),
         Vector(*(number(x) for x in model.gravity)),
         coupling.velocities,
@@ -207,14 +208,14 @@ def reference_model(model: RigidBodyModel, number: Number) -> ReferenceModel:
     )
 
 
-def _part(body: Body, drive: Any, number: Number) -> ReferenceBody:
+def _reference_body(body: Body, drive: Any, number: Number) -> ReferenceBody:
     exact, joint = _structural(number), body.joint
     return ReferenceBody(
         body.parent,
         joint.kind,
         normalize(Vector(*map(exact, body.axis)), number(0.5)),
         frame_of(body.pose, number),
-        tuple(_solid(link, number) for link in body.links),
+        tuple(_reference_link(link, number) for link in body.links),
         body.at,
         tuple(map(exact, joint.constants)),
         exact(body.spin),
@@ -235,7 +236,7 @@ def _structural(number: Number) -> Number:
     return lambda x: number(x) if x else ZERO
 
 
-def _solid(link: Link, number: Number) -> ReferenceLink:
+def _reference_link(link: Link, number: Number) -> ReferenceLink:
     ten = None if link.parameters is None else tuple(map(_structural(number), link.parameters))
     return ReferenceLink(link.name, frame_of(link.pose, number), ten)
 

@@ -76,18 +76,20 @@ class EvaluatorsByCount:
         return LawEvaluator(self.robot, inputs)
 
 
-def reference_results(judges: EvaluatorsByCount, function: Function) -> Iterator[ReferenceResult]:
+def reference_results(
+    evaluators: EvaluatorsByCount, function: Function
+) -> Iterator[ReferenceResult]:
     """One for each quantity of a function."""
-    robot = judges.robot
+    robot = evaluators.robot
     for quantity in function.quantities:
         law = law_of(quantity)
         if law is None:
             yield ReferenceResult(quantity, None, {}, 0, 0.0, NO_REFERENCE)
             continue
         most = min(MAX_STATES, max(1, MAX_DERIVATIVE_STEPS // derivative_steps(robot, law.order)))
-        count, start = min(most, len(judges.states)), process_time()
+        count, start = min(most, len(evaluators.states)), process_time()
         try:
-            outputs, problem = judges.at_first(count).of(quantity), ""
+            outputs, problem = evaluators.at_first(count).of(quantity), ""
         except (LawError, ArithmeticError) as error:
             outputs, problem = {}, str(error) or type(error).__name__
         wanted = {name: values.astype(float) for name, values in outputs.items()}
@@ -142,14 +144,14 @@ def references(
     inputs: Inputs,
 ) -> References:
     """The values of all outputs of the functions."""
-    judge, values = LawEvaluator(robot, inputs), dict[str, Sequence[Floats]]()
-    named, wanted = set[str](), list[tuple[Quantity, Function]]()
+    evaluator, values = LawEvaluator(robot, inputs), dict[str, Sequence[Floats]]()
+    named, pending = set[str](), list[tuple[Quantity, Function]]()
     for function in functions:
         for quantity in function.quantities:
             if not named.issuperset(out.name for out in quantity.outputs):
                 named.update(out.name for out in quantity.outputs)
-                wanted.append((quantity, function))
-    for arrays in parallel_map(lambda row: _of(judge, *row, regroup), wanted):
+                pending.append((quantity, function))
+    for arrays in parallel_map(lambda row: _of(evaluator, *row, regroup), pending):
         values |= {name: rows for name, rows in arrays.items() if name not in values}
     sources = {
         f.name: tuple(dict.fromkeys(source(robot, q) for q in f.quantities)) for f in functions
@@ -158,12 +160,12 @@ def references(
 
 
 def _of(
-    judge: LawEvaluator, quantity: Quantity, function: Function, regroup: RegroupedModel | None
+    evaluator: LawEvaluator, quantity: Quantity, function: Function, regroup: RegroupedModel | None
 ) -> dict[str, Sequence[Floats]]:
-    if source(judge.robot, quantity) != SAME_ALGORITHM:
-        outputs: Mapping[str, Any] = judge.of(quantity)
+    if source(evaluator.robot, quantity) != SAME_ALGORITHM:
+        outputs: Mapping[str, Any] = evaluator.of(quantity)
     else:
-        results = _run(function, regroup, judge.inputs)
+        results = _run(function, regroup, evaluator.inputs)
         outputs = {out.name: results[out.name] for out in quantity.outputs}
     return {name: [_floats(row) for row in rows] for name, rows in outputs.items()}
 

@@ -55,7 +55,7 @@ def torques_and_accelerations(
     efforts = np.array([abs(x) if x else np.inf for x in allowed])
     with decimal_precision():
         read = {name: rows[name] for name in rows.keys() & READ_BY_TEXTBOOK}
-        x = replace(States.of(robot, read, feels=True), passive={})
+        x = replace(States.of(robot, read, has_external_forces=True), passive={})
         needed = tau(x).astype(float)
         wanted = np.where(needed == 0.0, rows["tau"], needed)
         forces = np.clip(wanted, -efforts, efforts)
@@ -65,7 +65,7 @@ def torques_and_accelerations(
         np.array(qdd) + (_solution(m, more) if more.any() else 0.0)
         for qdd, m, more in zip(rows["qdd"], matrices, excess, strict=True)
     ]
-    return [(_short(f), _short(r)) for f, r in zip(forces, rates, strict=True)]
+    return [(_rounded(f), _rounded(r)) for f, r in zip(forces, rates, strict=True)]
 
 
 def _solution(m: Numbers, forces: Numbers) -> Numbers:
@@ -81,18 +81,18 @@ def _solution(m: Numbers, forces: Numbers) -> Numbers:
     return rows[:, -1]
 
 
-def _short(values: Iterable[float]) -> Floats:
+def _rounded(values: Iterable[float]) -> Floats:
     return tuple(float(f"{x:.{DIGITS}g}") for x in values)
 
 
-def varied(rng: random.Random, ten: Floats) -> Floats:
+def perturbed_parameters(rng: random.Random, parameters: Floats) -> Floats:
     """Parameters near those of the file, none of them zero: four small masses are put onto the
     link.
 
     They stay those of a possible body if the file's are, so that the mass matrix can be inverted.
     """
-    added = [_point_mass((ten[0] or 1.0) * rng.uniform(0.02, 0.1), rng) for _ in range(4)]
-    return tuple(round(sum(column), 6) for column in zip(ten, *added, strict=True))
+    added = [_point_mass((parameters[0] or 1.0) * rng.uniform(0.02, 0.1), rng) for _ in range(4)]
+    return tuple(round(sum(column), 6) for column in zip(parameters, *added, strict=True))
 
 
 def _point_mass(m: float, rng: random.Random) -> Floats:
@@ -111,11 +111,11 @@ def _point_mass(m: float, rng: random.Random) -> Floats:
     )
 
 
-SHARE: Final = 0.45
+ANGLE_SHARE: Final = 0.45
 """The part of the bound of the sines' error that the orientation of a body may take: joint angles,
 which are differences of two of them, and sums of consecutive ones stay within the bound."""
 
-GRID: Final = 16.0
+ANGLES_PER_RADIAN: Final = 16.0
 """Angles are multiples of its reciprocal (rad): exact in four decimals and in single precision, and
 so are their sums."""
 
@@ -129,13 +129,15 @@ def with_large_angles(
     Coordinates that slide, drive several bodies or belong to a quaternion keep their values. An
     angle of a screw or of a leader of others would be a large displacement elsewhere."""
     places = _angles(model)
-    reach = SHARE * SINES[scalar].bound
+    reach = ANGLE_SHARE * SINES[scalar].bound
     large, orientations = list(q), {0: 0.0}
     for i in model.outward:
         before = orientations[model.body(i).parent]
         orientations[i] = before
         if i in places:
-            orientations[i] = round(rng.uniform(-reach, reach) * GRID) / GRID
+            orientations[i] = (
+                round(rng.uniform(-reach, reach) * ANGLES_PER_RADIAN) / ANGLES_PER_RADIAN
+            )
             large[places[i]] = orientations[i] - before
     return tuple(large)
 
@@ -173,7 +175,7 @@ MAX_SELECTION_WORK: Final = 2e5
 """Operations times distinct output entries, the least first, up to which programs have a say."""
 
 
-class Computing(Protocol):
+class ErrorModel(Protocol):
     """Some states, and how C computes there."""
 
     @property
@@ -196,7 +198,7 @@ def choose_states(
     first_drawn: Sequence[Drawn],
     draw: Callable[[int], list[Drawn]],
     finished: Callable[[Sequence[Drawn], Sequence[Program]], list[State]],
-    at: Callable[[Sequence[State]], Computing],
+    at: Callable[[Sequence[State]], ErrorModel],
     candidates: int,
 ) -> list[State]:
     """As many states as `first_drawn`, in which wrong constants of the programs are visible: these,
@@ -205,16 +207,18 @@ def choose_states(
     visible in nearly every state, so that further states are rarely drawn."""
     drawn, affordable, count = [*first_drawn], _affordable(programs), len(first_drawn)
     first = finished(drawn, programs)
-    shown = [(p, sensitivity(p, at(first))) for p in affordable]
-    unclear = [
-        p for p, changes in shown if any(x.max() < MIN_VISIBLE_CHANGE for x in changes.values())
+    sensitivities = [(p, sensitivity(p, at(first))) for p in affordable]
+    insensitive = [
+        p
+        for p, changes in sensitivities
+        if any(x.max() < MIN_VISIBLE_CHANGE for x in changes.values())
     ]
-    if not unclear:
+    if not insensitive:
         return first
     drawn += draw(candidates - count)
-    computing = at(finished(drawn, unclear))
-    known = {p: sensitivity(p, computing) for p in unclear}
-    parts = _parts(known.values())
+    computing = at(finished(drawn, insensitive))
+    known = {p: sensitivity(p, computing) for p in insensitive}
+    parts = _visibilities(known.values())
     most = parts.max(axis=1)
     if not ((most >= 1.0) & (most > MIN_IMPROVEMENT * parts[:, :count].max(axis=1))).any():
         return first
@@ -249,7 +253,7 @@ def select_test_states(
     before."""
     if not any(shown):
         return tuple(range(count))
-    parts = _parts(shown)
+    parts = _visibilities(shown)
     best, states = parts[:, list(fixed)].max(axis=1, initial=0.0), [*fixed]
     for _ in range(count - len(fixed)):
         gains = np.maximum(parts, best[:, None]).sum(axis=0)
@@ -259,7 +263,7 @@ def select_test_states(
     return tuple(states)
 
 
-def _parts(shown: Iterable[Changes]) -> Numbers:
+def _visibilities(shown: Iterable[Changes]) -> Numbers:
     """How much each number shows in each state, as far as more tells more."""
     rows: Numbers = np.array([row for changes in shown for row in changes.values()])
     return np.minimum(rows, MIN_VISIBLE_CHANGE)
@@ -280,12 +284,12 @@ def _work(program: Program) -> int:
     return entries * len(levels(program).nodes)
 
 
-def sensitivity(program: Program, at: Computing) -> Changes:
+def sensitivity(program: Program, at: ErrorModel) -> Changes:
     """For each operand that is a number (node and place) the largest change of any output entry
     beside its error bound, in each state, when the number changes by `CHANGES`."""
     errors, ordered = at.errors(program), levels(program)
     run = errors.run
-    rows, places, numbers = _numbers(program)
+    rows, places, numbers = _constant_operands(program)
     with np.errstate(all="ignore"):
         parts = run.slopes[places, rows] * run.values[numbers] * SELF_TEST_CHANGES[at.scalar]
         most = np.zeros_like(parts)
@@ -299,7 +303,7 @@ def sensitivity(program: Program, at: Computing) -> Changes:
     return dict(zip(keys, most, strict=True))
 
 
-def _numbers(program: Program) -> tuple[Rows, Rows, Rows]:
+def _constant_operands(program: Program) -> tuple[Rows, Rows, Rows]:
     """The operands that are numbers: rows of the nodes, places, and rows of the numbers."""
     at = levels(program)
     const = np.zeros(len(at.nodes) + 1, bool)

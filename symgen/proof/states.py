@@ -45,7 +45,7 @@ def not_differentiated(term: Flat) -> Flat:
 DIGITS: Final = 75
 STEP: Final = Decimal("1e-17")
 ONE_SIDED_STEP: Final = Decimal("1e-30")
-FLOW: Final = ("q", "qd", "qdd", "qddd", "qdddd")
+MOTION: Final = ("q", "qd", "qdd", "qddd", "qdddd")
 """Positions and their derivatives by time."""
 
 
@@ -55,18 +55,18 @@ MAX_SHARED_SIZE: Final = 10_000
 
 @dataclass(frozen=True)
 class States:
-    """A batch of states of a robot: `given` has every input by name, entries last, and `shape` the
+    """A batch of states of a robot: `inputs` has every input by name, entries last, and `shape` the
     axes of the batch. `link_parameters` and `passive` are those of the textbook's `State`.
 
     New axes come in front, so that what does not depend on them stays as it is."""
 
     robot: ParametricModel
     mechanism: ReferenceModel
-    given: Mapping[str, DecimalArray]
+    inputs: Mapping[str, DecimalArray]
     shape: tuple[int, ...]
     link_parameters: Mapping[str, list[Scalar]] = field(default_factory=dict)
     passive: Mapping[int, Mapping[str, Scalar]] = field(default_factory=dict)
-    wrenched: bool = False
+    has_wrenches: bool = False
     shared: IdentityCache = field(default_factory=IdentityCache)
     stepped: bool = False
     """Whether they are steps of a derivative."""
@@ -76,37 +76,48 @@ class States:
         cls,
         robot: ParametricModel,
         inputs: Mapping[str, DecimalArray],
-        feels: bool,
+        has_external_forces: bool,
         springs: bool | None = None,
     ) -> "States":
         """The states from the inputs of a generated function (states first), whether or not it
-        `feels` friction and external wrenches, and `springs` (as these, where nothing is said)."""
+        `has_external_forces` friction and external wrenches, and `springs` (as these, where nothing
+        is said)."""
         decimal_inputs = {name: decimals(values) for name, values in inputs.items()}
         for name in decimal_inputs.keys() & {"q", "q_end", "q_ref"}:
             decimal_inputs[name] = with_unit_quaternions(
                 decimal_inputs[name], coupling_of(robot.model).quaternions
             )
-        one = reference_model(robot.lumped, Decimal)
+        mechanism = reference_model(robot.lumped, Decimal)
         count = len(next(iter(decimal_inputs.values())))
         pi = decimal_inputs.get("pi")
-        tens = {
+        link_parameters = {
             name: list(np.moveaxis(pi[:, 10 * k : 10 * k + 10], -1, 0))
             for k, name in enumerate(robot.blocks)
             if pi is not None
         }
-        states = cls(robot, one, decimal_inputs, (count,), tens, wrenched=feels)
+        states = cls(
+            robot,
+            mechanism,
+            decimal_inputs,
+            (count,),
+            link_parameters,
+            has_wrenches=has_external_forces,
+        )
         return replace(
-            states, passive=states._passive(feels, feels if springs is None else springs)
+            states,
+            passive=states._passive(
+                has_external_forces, has_external_forces if springs is None else springs
+            ),
         )
 
-    def _passive(self, feels: bool, springs: bool) -> dict[int, dict[str, Scalar]]:
+    def _passive(self, has_external_forces: bool, springs: bool) -> dict[int, dict[str, Scalar]]:
         """The numbers of a textbook's `State` for every joint that may have them, of the file or of
         the inputs."""
         by_input = {
-            "friction": self.robot.friction if feels else (),
+            "friction": self.robot.friction if has_external_forces else (),
             "springs": SPRING_COEFFICIENTS if springs and self.robot.springs else (),
         }
-        numbers = {k: iter(_columns(self.given[k])) for k in by_input if k in self.given}
+        numbers = {k: iter(_columns(self.inputs[k])) for k in by_input if k in self.inputs}
         by_body = dict[int, dict[str, Scalar]]()
         for i, body in enumerate(self.robot.lumped.bodies, 1):
             counts = {"friction": body.has_friction, "springs": body.has_spring}
@@ -125,9 +136,9 @@ class States:
         body = self.robot.lumped.bodies[i - 1]
         shape = {"width": self.robot.width(body), **self.robot.shape(body)}
         numbers: dict[str, Scalar] = {name: Decimal(x) if x else ZERO for name, x in shape.items()}
-        if "presliding" in self.given and body.follows is None:
+        if "presliding" in self.inputs and body.follows is None:
             index = self.mechanism.part(i).terms[0][0]
-            numbers["state"] = self.given["presliding"][..., index]
+            numbers["state"] = self.inputs["presliding"][..., index]
         return numbers
 
     @property
@@ -137,44 +148,44 @@ class States:
 
     def input(self, name: str) -> DecimalArray:
         """An input, zero where there is none."""
-        return self.given[name] if name in self.given else decimals(np.zeros((1, self.n)))
+        return self.inputs[name] if name in self.inputs else decimals(np.zeros((1, self.n)))
 
     @property
     def textbook(self) -> State:
         """The state as the textbook reads it."""
         return State(
             self.shared.value(
-                "course", [self.given.get(k) for k in (*FLOW[:3], "g")], self._course
+                "course", [self.inputs.get(k) for k in (*MOTION[:3], "g")], self._trajectory
             ),
             self.link_parameters,
-            self._pushed if self.wrenched else (),
+            self._external_wrenches if self.has_wrenches else (),
             self.passive,
         )
 
-    def _course(self) -> JointTrajectory:
+    def _trajectory(self) -> JointTrajectory:
         """The motion that the inputs tell; without them at rest, with the gravity of the file."""
-        q = self.given.get("q")
+        q = self.inputs.get("q")
         positions = self.shared.value(
             "q", [q], lambda: JointPositions(() if q is None else _columns(q))
         )
         qd, qdd = (
-            _columns(self.given[k]) if k in self.given else [ZERO] * self.n for k in FLOW[1:3]
+            _columns(self.inputs[k]) if k in self.inputs else [ZERO] * self.n for k in MOTION[1:3]
         )
-        gravity = Vector(*_columns(self.given["g"])) if "g" in self.given else None
+        gravity = Vector(*_columns(self.inputs["g"])) if "g" in self.inputs else None
         return JointTrajectory(positions, qd, qdd, gravity or self.mechanism.gravity)
 
     def pull_back(self, of_bodies: DecimalArray, axes: int = 1, inner: int = 0) -> DecimalArray:
         """Gᵀ on the last `axes` axes of an array, from the joints of the bodies to the velocities;
         `inner` axes are between those of the batch and these."""
-        g = velocity_matrix(self.mechanism, self.textbook.course.positions)
+        g = velocity_matrix(self.mechanism, self.textbook.trajectory.positions)
         pulled: DecimalArray = self.mechanism.pull_back(of_bodies, axes, g, inner)
         return pulled
 
     @property
-    def _pushed(self) -> tuple[LinkWrench, ...]:
+    def _external_wrenches(self) -> tuple[LinkWrench, ...]:
         """External wrenches and those of thrusters."""
         named = ("wrench", "thrust")
-        six, thrusts = (_columns(self.given[k]) if k in self.given else [] for k in named)
+        six, thrusts = (_columns(self.inputs[k]) if k in self.inputs else [] for k in named)
         wrenches = [
             LinkWrench(link, six[6 * k : 6 * k + 6], self.robot.root_axes)
             for k, link in enumerate(self.robot.wrenches if six else ())
@@ -186,24 +197,24 @@ class States:
             wrenches.append(LinkWrench(thruster.link, [*force, *moment], False))
         return tuple(wrenches)
 
-    def put(self, **values: DecimalArray) -> "States":
+    def with_inputs(self, **values: DecimalArray) -> "States":
         """The states with other values of some inputs; None takes one away."""
-        others = {k: v for k, v in self.given.items() if k not in values}
-        return replace(self, given=others | {k: v for k, v in values.items() if v is not None})
+        others = {k: v for k, v in self.inputs.items() if k not in values}
+        return replace(self, inputs=others | {k: v for k, v in values.items() if v is not None})
 
-    def free(self) -> "States":
+    def without_external_forces(self) -> "States":
         """The states without friction, springs and external wrenches."""
-        return replace(self, passive={}, wrenched=False)
+        return replace(self, passive={}, has_wrenches=False)
 
-    def moved(self, front: tuple[int, ...], **changes: DecimalArray) -> "States":
+    def displaced_by(self, front: tuple[int, ...], **changes: DecimalArray) -> "States":
         """Displaced by changes of inputs whose arrays begin with the new axes `front`."""
         displaced_inputs = {
-            name: displaced(self.mechanism, self.given[name], change)
+            name: displaced(self.mechanism, self.inputs[name], change)
             if name == "q"
             else self.input(name) + change
             for name, change in changes.items()
         }
-        return self.put(**displaced_inputs).widened(front)
+        return self.with_inputs(**displaced_inputs).widened(front)
 
     def widened(self, front: tuple[int, ...]) -> "States":
         """The states with the new axes `front`, which some of the inputs have already."""
@@ -212,21 +223,21 @@ class States:
         shared = self.shared if small else IdentityCache(stores=False)
         return replace(self, shape=shape, shared=shared, stepped=True)
 
-    def later(self, times: DecimalArray) -> "States":
+    def at_times(self, times: DecimalArray) -> "States":
         """The states at times (first axis) along the motion that q̇, q̈, ... define, to second
         order in q."""
         t = times.reshape(-1, *(1 for _ in self.shape), 1)
-        known = [self.input(name) for name in FLOW[1:]]
+        known = [self.input(name) for name in MOTION[1:]]
         half = t * t / 2
         change = {
             "q": t * known[0] + half * (known[1] + turned_accelerations(self.mechanism, known[0]))
         }
-        for k, name in enumerate(FLOW[1:]):
-            if name in self.given:
+        for k, name in enumerate(MOTION[1:]):
+            if name in self.inputs:
                 change[name] = sum(
                     (t**p * x / factorial(p) for p, x in enumerate(known[k + 1 :], 1)), 0 * t
                 )
-        return self.moved((len(times),), **change)
+        return self.displaced_by((len(times),), **change)
 
 
 def decimals(values: DecimalArray) -> DecimalArray:
@@ -250,8 +261,8 @@ def with_unit_quaternions(q: DecimalArray, quaternions: Sequence[slice]) -> Deci
     as much as they are rounded, and laws turn vectors by it that algorithms never turn."""
     positions = q.copy()
     with localcontext(prec=DIGITS):
-        for four in quaternions:
-            positions[..., four] = normalized(positions[..., four])
+        for quaternion in quaternions:
+            positions[..., quaternion] = normalized(positions[..., quaternion])
     return positions
 
 
@@ -275,14 +286,14 @@ def slope_by_input(term: Term, x: States, name: str) -> DecimalArray:
 
 def input_units(x: States, name: str) -> DecimalArray:
     """The unit changes of all entries of an input, one after another on a new first axis."""
-    size = x.given[name].shape[-1]
+    size = x.inputs[name].shape[-1]
     return decimals(np.eye(size)).reshape(size, *(1 for _ in x.shape), size)
 
 
 def slope(term: Term, x: States, **directions: DecimalArray) -> DecimalArray:
     """The derivative of a term along directions of inputs (first axis), which becomes the last."""
     count, offsets = len(next(iter(directions.values()))), _steps(x, STEP, -STEP)
-    stepped = x.moved((2, count), **{k: offsets * d[None] for k, d in directions.items()})
+    stepped = x.displaced_by((2, count), **{k: offsets * d[None] for k, d in directions.items()})
     return _difference(term(stepped))
 
 
@@ -297,10 +308,10 @@ def _along_units(x: States, name: str, *sizes: Decimal) -> Any:
     key, front = ("stepped", name, *sizes, len(x.shape)), (len(sizes), x.n)
 
     def stepped() -> DecimalArray:
-        return x.moved(front, **{name: _steps(x, *sizes) * units(x)[None]}).given[name]
+        return x.displaced_by(front, **{name: _steps(x, *sizes) * units(x)[None]}).inputs[name]
 
-    values = x.shared.value(key, [x.given.get(name), x.mechanism.motion_key], stepped)
-    return x.put(**{name: values}).widened(front)
+    values = x.shared.value(key, [x.inputs.get(name), x.mechanism.motion_key], stepped)
+    return x.with_inputs(**{name: values}).widened(front)
 
 
 def _difference(values: DecimalArray) -> DecimalArray:
@@ -319,21 +330,24 @@ def gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
 
 def rate(term: Term, x: States) -> DecimalArray:
     """d/dt of a term along the motion."""
-    after, before = term(_later(x, STEP, -STEP))
+    after, before = term(_states_at_times(x, STEP, -STEP))
     return (after - before) / (2 * STEP)
 
 
 def second_rate(term: Term, x: States) -> DecimalArray:
     """d²/dt² of a term along the motion. Now is a step of no time: slopes where no step was taken
     are off by `FINE`, which is more than STEP²."""
-    (after, before), (now,) = term(_later(x, STEP, -STEP)), term(_later(x, 0 * STEP))
+    (after, before), (now,) = (
+        term(_states_at_times(x, STEP, -STEP)),
+        term(_states_at_times(x, 0 * STEP)),
+    )
     return (after - 2 * now + before) / STEP**2
 
 
 @cached_method
-def _later(x: States, *times: Decimal) -> Any:
+def _states_at_times(x: States, *times: Decimal) -> Any:
     """The states at times along the motion: several terms are wanted there."""
-    return x.later(np.array(times))
+    return x.at_times(np.array(times))
 
 
 def batch_matvec(matrix: DecimalArray, v: DecimalArray) -> DecimalArray:

@@ -37,7 +37,7 @@ class TangentBlock:
         n = self.translation_count
         return slice(self.v, self.v + (1 if n is None else n + 3))
 
-    def moved(self, q: DecimalArray, change: DecimalArray) -> DecimalArray:
+    def displaced_by(self, q: DecimalArray, change: DecimalArray) -> DecimalArray:
         """Positions displaced along a small change, right to its third power: a quaternion is
         rotated by (φ/2, 1) made a unit one, an angle of |φ| to φ³/12."""
         n = self.translation_count
@@ -97,16 +97,17 @@ def _blocks(robot: ReferenceModel) -> Iterator[TangentBlock]:
             yield from (TangentBlock(position, index) for index, position, _ in part.terms)
         elif part.at == 0:
             first = min(robot.part(k).terms[0][0] for k in bodies_of_joint(robot, i))
-            yield TangentBlock(part.place, first, translation_count)
+            yield TangentBlock(part.position_index, first, translation_count)
 
 
 def displaced(robot: ReferenceModel, q: DecimalArray, change: DecimalArray) -> DecimalArray:
     """Positions (..., nq) moved along a change (..., n). Those that loops determine stay: the
     reference finds them anew."""
     at = {
-        b.q: b.moved(q[..., b.position_slice], change[..., b.velocity_slice]) for b in blocks(robot)
+        b.q: b.displaced_by(q[..., b.position_slice], change[..., b.velocity_slice])
+        for b in blocks(robot)
     }
-    at |= {place: q[..., place : place + 1] for _, place in robot.held}
+    at |= {place: q[..., place : place + 1] for _, place in robot.newton_positions}
     parts = [at[place] for place in sorted(at)]
     shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
     wide = [np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts]

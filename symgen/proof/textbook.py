@@ -39,25 +39,25 @@ from symgen.proof.reference_model import (
 class LinkInWorld:
     """A link in the world: where it is and its ten parameters about its origin, in world axes."""
 
-    place: Vector
+    origin: Vector
     axes: Rows
     m: Scalar
     h: Vector
     inertia: Rows
 
-    def turned(self, v: Vector) -> Vector:
+    def inertia_times(self, v: Vector) -> Vector:
         """The inertia tensor times `v`."""
         return matvec(self.inertia, v)
 
     def momentum(self, w: Vector, v: Vector) -> tuple[Vector, Vector]:
         """Linear momentum, and angular momentum about the link's origin, which moves at `v`."""
-        return v.scaled(self.m) + w.cross(self.h), self.turned(w) + self.h.cross(v)
+        return v.scaled(self.m) + w.cross(self.h), self.inertia_times(w) + self.h.cross(v)
 
     def about(self, point: Vector = ZERO_VECTOR) -> "LinkInWorld":
         """The same link with its parameters about a point, by default the origin of the root
         (Steiner's rule)."""
         h, m = self.h, self.m
-        p = self.place if point is ZERO_VECTOR else self.place - point
+        p = self.origin if point is ZERO_VECTOR else self.origin - point
         first, lever = h + p.scaled(m), 2 * p.dot(h) + m * p.dot(p)
         a, b, c = (
             Vector(
@@ -72,10 +72,10 @@ class LinkInWorld:
         )
         return LinkInWorld(point, WORLD, m, first, (a, b, c))
 
-    def joined(self, other: "LinkInWorld") -> "LinkInWorld":
+    def plus(self, other: "LinkInWorld") -> "LinkInWorld":
         """The inertia of both, which are given about the same point."""
         a, b, c = (x + y for x, y in zip(self.inertia, other.inertia, strict=True))
-        return LinkInWorld(self.place, self.axes, self.m + other.m, self.h + other.h, (a, b, c))
+        return LinkInWorld(self.origin, self.axes, self.m + other.m, self.h + other.h, (a, b, c))
 
 
 NO_INERTIA: Final = LinkInWorld(
@@ -83,33 +83,37 @@ NO_INERTIA: Final = LinkInWorld(
 )
 
 
-def _rigid(body: BodyInWorld, solid: ReferenceLink, ten: Sequence[Scalar]) -> LinkInWorld:
-    m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = ten
-    frame = body.carrying(solid.frame)
+def _link_in_world(
+    body: BodyInWorld, link: ReferenceLink, parameters: Sequence[Scalar]
+) -> LinkInWorld:
+    m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = parameters
+    frame = body.frame_in_world(link.frame)
     tensor = (Vector(ixx, ixy, ixz), Vector(ixy, iyy, iyz), Vector(ixz, iyz, izz))
-    turned = matmul(frame.axes, matmul(tensor, transpose(frame.axes)))
-    return LinkInWorld(frame.place, frame.axes, m, matvec(frame.axes, Vector(hx, hy, hz)), turned)
+    inertia_times = matmul(frame.axes, matmul(tensor, transpose(frame.axes)))
+    return LinkInWorld(
+        frame.origin, frame.axes, m, matvec(frame.axes, Vector(hx, hy, hz)), inertia_times
+    )
 
 
 def moving_inertias(robot: ReferenceModel, x: State) -> Sequence[tuple[int, LinkInWorld]]:
     """All links and rotors with inertia, each with its body."""
     # only the latest are stored, because regressors evaluate many models
-    links: Sequence[tuple[int, LinkInWorld]] = x.course.positions.cache.latest(
-        "inertias", (robot, x.link_parameters), lambda: [*_masses(robot, x)]
+    links: Sequence[tuple[int, LinkInWorld]] = x.trajectory.positions.cache.latest(
+        "inertias", (robot, x.link_parameters), lambda: [*_moving_links(robot, x)]
     )
     return links
 
 
-def _masses(robot: ReferenceModel, x: State) -> Iterator[tuple[int, LinkInWorld]]:
-    bodies = body_poses(robot, x.course.positions)
+def _moving_links(robot: ReferenceModel, x: State) -> Iterator[tuple[int, LinkInWorld]]:
+    bodies = body_poses(robot, x.trajectory.positions)
     for i in robot.outward:
         part = robot.part(i)
         if part.spin is not ZERO:
             yield i, _rotor(unit_motion(part), bodies[i], part.spin)
-        for solid in part.links:
-            ten = x.link_parameters.get(solid.name, solid.parameters)
-            if ten is not None:
-                yield i, _rigid(bodies[i], solid, ten)
+        for link in part.links:
+            parameters = x.link_parameters.get(link.name, link.parameters)
+            if parameters is not None:
+                yield i, _link_in_world(bodies[i], link, parameters)
 
 
 def _rotor(kind: UnitMotion, at: BodyInWorld, spin: Scalar) -> LinkInWorld:
@@ -117,7 +121,7 @@ def _rotor(kind: UnitMotion, at: BodyInWorld, spin: Scalar) -> LinkInWorld:
     at its origin."""
     if kind.is_point:
         return LinkInWorld(
-            at.place, at.axes, spin, ZERO_VECTOR, (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR)
+            at.origin, at.axes, spin, ZERO_VECTOR, (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR)
         )
     if kind.is_round:
         rows = (
@@ -125,40 +129,40 @@ def _rotor(kind: UnitMotion, at: BodyInWorld, spin: Scalar) -> LinkInWorld:
             Vector(ZERO, spin, ZERO),
             Vector(ZERO, ZERO, spin),
         )
-        return LinkInWorld(at.place, at.axes, ZERO, ZERO_VECTOR, rows)
+        return LinkInWorld(at.origin, at.axes, ZERO, ZERO_VECTOR, rows)
     a, b, c = (at.z.scaled(spin * e) for e in at.z)
-    return LinkInWorld(at.place, at.axes, ZERO, ZERO_VECTOR, (a, b, c))
+    return LinkInWorld(at.origin, at.axes, ZERO, ZERO_VECTOR, (a, b, c))
 
 
 def newton_euler_wrench(link: LinkInWorld, body: BodyMotion) -> tuple[Vector, Vector]:
     """Force and moment about its origin that move a link as it moves (Newton, Euler)."""
-    a = body.acceleration(link.place)
+    a = body.acceleration(link.origin)
     force = a.scaled(link.m) + body.wd.cross(link.h) + body.w.cross(body.w.cross(link.h))
-    gyration = body.w.cross(link.turned(body.w))
-    return force, link.turned(body.wd) + gyration + link.h.cross(a)
+    gyration = body.w.cross(link.inertia_times(body.w))
+    return force, link.inertia_times(body.wd) + gyration + link.h.cross(a)
 
 
 def inverse_dynamics(robot: ReferenceModel, x: State) -> list[Scalar]:
     """Forces of the bodies' joints from the balance of force and moment of every link."""
-    moving, bodies = body_motions(robot, x.course), body_poses(robot, x.course.positions)
+    moving, bodies = body_motions(robot, x.trajectory), body_poses(robot, x.trajectory.positions)
     tau: list[Scalar] = [ZERO] * len(robot.parts)
     for i, link in moving_inertias(robot, x):
         force, moment = newton_euler_wrench(link, moving[i])
-        about = moment + link.place.cross(force)
+        about = moment + link.origin.cross(force)
         for j in robot.path(i):
             tau[j - 1] = tau[j - 1] + bodies[j].power(force, about)
-    tau = _less_wrenches(robot, x, tau)
+    tau = _minus_wrenches(robot, x, tau)
     return [t + force for t, force in zip(tau, _passive(robot, x, tau), strict=True)]
 
 
-def step(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
+def direction(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
     """The sign of a rate, or with a width tanh(rate / width)."""
     return sign(rate) if row["width"] is ZERO else tanh(rate / row["width"])
 
 
 def _stribeck(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
     ratio = rate / row["stribeck_velocity"]
-    return step(rate, row) * exp(-(ratio * ratio))
+    return direction(rate, row) * exp(-(ratio * ratio))
 
 
 def _saturating(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
@@ -176,7 +180,7 @@ def _power(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
 
 FRICTION: Final[dict[str, Callable[[Scalar, Mapping[str, Scalar]], Scalar]]] = {
     "viscous": lambda rate, row: rate,
-    "coulomb": step,
+    "coulomb": direction,
     "asymmetric": lambda rate, row: sqrt(rate * rate),
     "stribeck": _stribeck,
     "power": _power,
@@ -198,7 +202,7 @@ def has_load(row: Mapping[str, Scalar]) -> bool:
 
 def load_factor(rate: Scalar, row: Mapping[str, Scalar]) -> Scalar:
     """The friction per unit of load."""
-    sliding = ZERO if rate is ZERO else row.get("load", ZERO) * step(rate, row)
+    sliding = ZERO if rate is ZERO else row.get("load", ZERO) * direction(rate, row)
     return sliding + row.get("presliding_load", ZERO) * row.get("state", ZERO)
 
 
@@ -214,7 +218,7 @@ def _load(robot: ReferenceModel, i: int, tau: Sequence[Scalar]) -> Scalar:
 
 def _passive(robot: ReferenceModel, x: State, tau: Sequence[Scalar]) -> Iterator[Scalar]:
     """Friction, and springs by Hooke's law, where the joints transmit `tau`."""
-    for i, rate in enumerate(body_rates(robot, x.course.positions, x.course.qd), 1):
+    for i, rate in enumerate(body_rates(robot, x.trajectory.positions, x.trajectory.qd), 1):
         if i in x.passive:
             row = x.passive[i]
             laws = [k for k in FRICTION if rate is not ZERO or LAWS[k].acts_at_rest]
@@ -224,7 +228,7 @@ def _passive(robot: ReferenceModel, x: State, tau: Sequence[Scalar]) -> Iterator
                 load = _load(robot, i, tau)
                 total = total + load_factor(rate, row) * load * sign(load)
             if "stiffness" in row:
-                place = body_coordinate(robot, i, x.course.positions)
+                place = body_coordinate(robot, i, x.trajectory.positions)
                 total = total + row["stiffness"] * (place - row["reference"])
             yield total
         else:
@@ -235,14 +239,14 @@ def spring_energy(robot: ReferenceModel, x: State) -> Scalar:
     """The energy of the springs, ½ k (q - r)² each (J)."""
     total: Scalar = ZERO
     for i, row in ((i, row) for i, row in x.passive.items() if "stiffness" in row):
-        strain = body_coordinate(robot, i, x.course.positions) - row["reference"]
+        strain = body_coordinate(robot, i, x.trajectory.positions) - row["reference"]
         total = total + row["stiffness"] * strain * strain / 2
     return total
 
 
-def _less_wrenches(robot: ReferenceModel, x: State, tau: list[Scalar]) -> list[Scalar]:
+def _minus_wrenches(robot: ReferenceModel, x: State, tau: list[Scalar]) -> list[Scalar]:
     """The joint forces without what external wrenches do."""
-    bodies = body_poses(robot, x.course.positions)
+    bodies = body_poses(robot, x.trajectory.positions)
     for i, place, force, moment in wrenches_in_world(robot, x):
         about = moment + place.cross(force)
         for j in robot.path(i):
@@ -255,30 +259,30 @@ def wrenches_in_world(
 ) -> Iterator[tuple[int, Vector, Vector, Vector]]:
     """The external wrenches: the body, the origin of the link, force and moment about it, in world
     axes."""
-    bodies = body_poses(robot, x.course.positions)
+    bodies = body_poses(robot, x.trajectory.positions)
     for wrench in x.wrenches:
         i, solid = robot.body_of(wrench.link)
-        frame = bodies[i].carrying(solid.frame)
+        frame = bodies[i].frame_in_world(solid.frame)
         force, moment = (
             Vector(*three) if wrench.root_axes else matvec(frame.axes, Vector(*three))
             for three in (wrench.six[:3], wrench.six[3:])
         )
-        yield i, frame.place, force, moment
+        yield i, frame.origin, force, moment
 
 
 def transmitted_wrench(robot: ReferenceModel, x: State, body: int, at: Frame) -> list[Scalar]:
     """Force and moment about the origin of a frame, in its axes, that move a body (0: the base) and
     all beyond it, less external wrenches on them."""
-    moving = body_motions(robot, x.course)
+    moving = body_motions(robot, x.trajectory)
     acting = [
-        (i, link.place, *newton_euler_wrench(link, moving[i]))
+        (i, link.origin, *newton_euler_wrench(link, moving[i]))
         for i, link in moving_inertias(robot, x)
     ]
     acting += [(i, place, -f, -n) for i, place, f, n in wrenches_in_world(robot, x) if i]
     force, moment = ZERO_VECTOR, ZERO_VECTOR
     for i, place, f, n in acting:
         if body in (0, *robot.path(i)) and not robot.part(i).grounded:
-            force, moment = force + f, moment + n + (place - at.place).cross(f)
+            force, moment = force + f, moment + n + (place - at.origin).cross(f)
     back = transpose(at.axes)
     return [*matvec(back, force), *matvec(back, moment)]
 
@@ -288,7 +292,7 @@ def mass_matrix(robot: ReferenceModel, x: State) -> list[Scalar]:
     the joints' unit twists and I_k is the inertia of all links beyond joint k, all about the
     origin of the root and in its axes (twice the kinetic energy at unit rates of both joints)."""
     n = len(robot.parts)
-    bodies, beyond = body_poses(robot, x.course.positions), _inertias_beyond(robot, x)
+    bodies, beyond = body_poses(robot, x.trajectory.positions), _inertias_beyond(robot, x)
     matrix: list[Scalar] = [ZERO] * (n * n)
     for k, inertia in beyond.items():
         linear, angular = inertia.momentum(*bodies[k].screw)
@@ -303,9 +307,9 @@ def _inertias_beyond(robot: ReferenceModel, x: State) -> dict[int, LinkInWorld]:
     """For each joint that moves any inertia the sum of all of it, about the origin of the root."""
     beyond = dict[int, LinkInWorld]()
     for i, link in moving_inertias(robot, x):
-        beyond[i] = beyond.get(i, NO_INERTIA).joined(link.about())
+        beyond[i] = beyond.get(i, NO_INERTIA).plus(link.about())
     for i in reversed(robot.outward):
         parent = robot.part(i).parent
         if parent and i in beyond:
-            beyond[parent] = beyond.get(parent, NO_INERTIA).joined(beyond[i])
+            beyond[parent] = beyond.get(parent, NO_INERTIA).plus(beyond[i])
     return beyond

@@ -124,7 +124,7 @@ def moved(q: Any, rates: Any, h: Any) -> list[Any]:
     four += (z + real * c + x * b - y * a, real - x * a - y * b - z * c)
     size = mpmath.sqrt(sum(u * u for u in four))
     out[3:7] = [u / size for u in four]
-    held = {place for _, place in coupling.held}
+    held = {place for _, place in coupling.newton_positions}
     free = [k for k in range(7, len(out)) if k not in held]
     for k, change in zip(free, joints, strict=True):
         out[k] += change
@@ -177,7 +177,10 @@ def test_random_states_move_joints_that_newton_determines() -> None:
     """Also where other loops have dead points, which are looked for on the way."""
     coupling = coupling_of(robot().model)
     center = coupling.normalized([0.0] * 6 + [1.0] + [0.0] * 18)
-    assert max(abs(state()["q"][place] - center[place]) for _, place in coupling.held) > 1e-3
+    assert (
+        max(abs(state()["q"][place] - center[place]) for _, place in coupling.newton_positions)
+        > 1e-3
+    )
 
 
 def test_coordinates_and_operations() -> None:

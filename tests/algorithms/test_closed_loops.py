@@ -103,7 +103,7 @@ def test_both_ends_of_a_loop_move_alike(name: str) -> None:
             points = loop.ends(poses)
             moved = []
             for body, point in zip(loop.bodies, points, strict=True):
-                velocity = motions[body].w.cross(point - motions[body].place)
+                velocity = motions[body].w.cross(point - motions[body].origin)
                 velocity = velocity + _velocity_of_origin(tree, poses, rates, body)
                 moved.append([*point, *velocity, *motions[body].acceleration(point)])
             first, second = (np.array([float(e) for e in row]) for row in moved)
@@ -113,7 +113,7 @@ def test_both_ends_of_a_loop_move_alike(name: str) -> None:
 def _velocity_of_origin(tree: Any, poses: Any, rates: np.ndarray, body: int) -> Any:
     from symgen.mechanics.spatial import ZERO_VECTOR
 
-    place = poses[body].place
+    place = poses[body].origin
     parts = (poses[i].twist(place)[1].scaled(float(rates[i - 1])) for i in tree.path(body))
     return sum(parts, ZERO_VECTOR)
 

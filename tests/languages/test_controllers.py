@@ -16,7 +16,7 @@ from symgen.languages.c.calls import build
 from symgen.mechanics.parameters import lump_links, parameter_blocks
 from symgen.native.compiler import STRICT, compiler
 from symgen.numbers.trig import TYPES
-from symgen.proof.closed_loop import OBSERVED_FORCE, SAMPLE_TIME, loop_of, record
+from symgen.proof.controller_simulation import OBSERVED_FORCE, SAMPLE_TIME, controller_of, record
 from symgen.reading.assemble import load
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel
@@ -183,7 +183,7 @@ int main(void)
 
 def simulated(name, samples, **gains):
     robot = ParametricModel(load(ROBOTS / "panda_arm.urdf").model)
-    loop = loop_of(robot, CONTROLLERS[name], trace(robot, FunctionRequest.parse(name)), float)
+    loop = controller_of(robot, CONTROLLERS[name], trace(robot, FunctionRequest.parse(name)), float)
     for key, value in gains.items():
         loop.gains[key] = [value] * len(loop.gains[key])
     return record(robot, loop, samples=samples)
@@ -220,7 +220,7 @@ def test_a_link_goes_where_it_is_wanted():
     robot = ParametricModel(load(ROBOTS / "panda_arm.urdf").model)
     name, link = "cartesian_impedance", "link7"
     function = trace(robot, FunctionRequest.parse(f"{name}:{link}"))
-    found = record(robot, loop_of(robot, CONTROLLERS[name], function, float), samples=500)
+    found = record(robot, controller_of(robot, CONTROLLERS[name], function, float), samples=500)
     place = trace(robot, FunctionRequest.parse(f"frame_pose:{link}"))
     off = [
         np.abs(np.array(place.run(q=q)[f"p_{link}"]) - aim).max()
@@ -239,7 +239,7 @@ def test_forces_stay_within_the_limit():
 def test_least_squares_find_the_base_parameters():
     """From random motions and the forces that they take."""
     name, robot = "recursive_least_squares", ParametricModel(load(ROBOTS / "puma560.urdf").model)
-    loop = loop_of(robot, CONTROLLERS[name], trace(robot, FunctionRequest.parse(name)), float)
+    loop = controller_of(robot, CONTROLLERS[name], trace(robot, FunctionRequest.parse(name)), float)
     loop.gains["forget"] = [1.0]
     loop.state["P"] = [1e6 * x for x in loop.state["P"]]  # D; U is 1
     forces, random = (

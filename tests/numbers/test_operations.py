@@ -25,7 +25,7 @@ from symgen.numbers.decimals import decimal_precision, number
 from symgen.numbers.dual import Dual
 from symgen.numbers.operations import OPS, cos, sin, sqrt
 from symgen.numbers.scalar import ZERO
-from symgen.proof.closed_loop import machine_numbers
+from symgen.proof.controller_simulation import machine_numbers
 from tests.support.forward import pushforward
 from tests.support.tools import robot_file
 

@@ -23,7 +23,7 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices
 from symgen.proof.laws import LAWS, LawError, evaluate_law, law
 from symgen.proof.laws import base_regressors as base
-from symgen.proof.laws.frame_laws import half_turn
+from symgen.proof.laws.frame_laws import orientation_error
 from symgen.proof.reference_values import EvaluatorsByCount, reference_results
 from symgen.proof.states import decimals
 from symgen.reading.assemble import load
@@ -295,7 +295,7 @@ def test_a_wrong_formula_is_caught_by_its_law(power, tmp_path):
     def right(x):
         from symgen.proof.laws.dynamics import tau
 
-        return (tau(x) * x.given["qd"]).sum(-1)[..., None]
+        return (tau(x) * x.inputs["qd"]).sum(-1)[..., None]
 
     generate("robots/pendulum.urdf", tmp_path, ("c",), quantities=("power",))
     failed = [check.what for check in verify(tmp_path) if not check.passed]
@@ -321,7 +321,7 @@ def test_the_reference_of_an_orientation_error_is_exact_near_half_turns(angle):
     cross = np.cross(np.eye(3), axis)
     rotation = np.eye(3) - np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
     here = decimals(np.concatenate([rotation.T.ravel(), np.zeros(3)])[None])
-    found = half_turn(here, decimals(np.array([[0.0, 0.0, 0.0, 1.0]])))
+    found = orientation_error(here, decimals(np.array([[0.0, 0.0, 0.0, 1.0]])))
     wanted = 2 * np.sin(angle / 2) * axis
     assert np.abs(np.abs(found[0].astype(float)) - np.abs(wanted)).max() < 1e-14
     if angle < np.pi - 1e-9:

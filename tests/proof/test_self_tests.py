@@ -245,7 +245,9 @@ def test_the_jacobian_by_axes_of_joints_is_the_slope_of_the_pose():
         )
         with decimal_precision(DIGITS):
             x = States.of(runtime, {"q": [q]}, False)
-            slopes, columns = (f(x, link).astype(float) for f in (aligned, by_axes))
+            slopes, columns = (
+                f(x, link).astype(float) for f in (aligned_jacobian, jacobian_by_axes)
+            )
         assert slopes.shape == columns.shape and np.abs(slopes).max() > 0.5
         assert np.allclose(slopes, columns, rtol=0, atol=1e-25)
 

@@ -5,7 +5,7 @@ import pytest
 
 import symgen
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.proof.closed_loop import SAMPLE_TIME, loop_of, record
+from symgen.proof.controller_simulation import SAMPLE_TIME, controller_of, record
 from symgen.reading.assemble import load
 from symgen.tracing import robot as tracing
 from symgen.tracing.request import FunctionRequest
@@ -24,7 +24,7 @@ AT = {"q": [0.1, 0.2], "qd": [1.0, -1.0]}
 def test_it_replays_the_loop_that_was_recorded(name):
     one = tracing.ParametricModel(load(ROBOTS / "pendulum.urdf").model)
     row = CONTROLLERS[name]
-    found = record(one, loop_of(one, row, trace(one, FunctionRequest.parse(name))))
+    found = record(one, controller_of(one, row, trace(one, FunctionRequest.parse(name))))
     twin = ROBOT.controller(name, found.gains)
     for sample in range(len(found.measured["q"])):
         now = {key: rows[sample] for key, rows in found.measured.items()}

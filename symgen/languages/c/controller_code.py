@@ -25,10 +25,10 @@ from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import coupling_of
 from symgen.numbers.trig import TYPES
-from symgen.proof.closed_loop import (
+from symgen.proof.controller_simulation import (
     SAMPLE_TIME,
-    ClosedLoopRecord,
-    loop_of,
+    ControlRecord,
+    controller_of,
     record,
     recordable,
     rounding_departures,
@@ -138,7 +138,7 @@ class CController:
         return [a for a in self.outputs if a.name not in private]
 
     @property
-    def record(self) -> ClosedLoopRecord | None:
+    def record(self) -> ControlRecord | None:
         """The closed loop, None where the robot's numbers come at run time, or where it says
         nothing: it runs away, or rounding takes it anywhere (robots that nothing can hold)."""
         recorded, departures = self._recorded or (None, {})
@@ -150,7 +150,7 @@ class CController:
         return recorded if is_informative else None
 
     @cached_property
-    def _recorded(self) -> tuple[ClosedLoopRecord, dict[str, float]] | None:
+    def _recorded(self) -> tuple[ControlRecord, dict[str, float]] | None:
         """The loop in many digits, and by output how far the module's precision departs from it."""
         traced = next(f for f in self.module.functions if f.name == self.function.description.name)
         if not recordable(self.row, traced):
@@ -166,19 +166,21 @@ class CController:
 
     def _record_with_plant(
         self, plant: ParametricModel, traced: Function
-    ) -> tuple[ClosedLoopRecord, dict[str, float]] | None:
+    ) -> tuple[ControlRecord, dict[str, float]] | None:
         """The loop with a simulated robot; None where it runs away, as it does where friction is
         too stiff for the steps of the simulation."""
         robot, scalar = self.module.robot, self.module[COptions].scalar
         number = TYPES[scalar]
         with np.errstate(all="ignore"):
             try:
-                recorded = record(robot, loop_of(robot, self.row, traced), scalar, plant=plant)
+                recorded = record(
+                    robot, controller_of(robot, self.row, traced), scalar, plant=plant
+                )
             except (ArithmeticError, OptionError):  # OptionError: M has no inverse to simulate with
                 return None
             if recorded.largest > float(np.finfo(number).max) ** 0.5:
                 return None
-            loop = loop_of(robot, self.row, traced, number)
+            loop = controller_of(robot, self.row, traced, number)
             return recorded, rounding_departures(loop, recorded, number)
 
     @cached_property

@@ -19,7 +19,7 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import LawError, law
-from symgen.proof.laws.dynamics import mass, solve, symbols, tau
+from symgen.proof.laws.dynamics import christoffel, mass, solve, tau
 from symgen.proof.laws.regressor_laws import (
     by_parameters,
     massless,
@@ -75,7 +75,7 @@ def _on_axis(frame: Frame, part: ReferenceBody) -> Frame:
     it where the body turns: what doubles are off there a screw would feel times its pitch."""
     z, (x, _, _) = part.axis, transpose(frame.axes)
     x = normalize(x - z.scaled(x.dot(z)), Decimal("0.5"))
-    place = frame.place if unit_motion(part).turn is ZERO else z.scaled(z.dot(frame.place))
+    place = frame.origin if unit_motion(part).turn is ZERO else z.scaled(z.dot(frame.origin))
     return Frame(transpose((x, z.cross(x), z)), place)
 
 
@@ -100,9 +100,11 @@ def slotine_li_base_regressor(x: States) -> DecimalArray:
     """Y_rb, n x b: the regressor of M q̈_r + C q̇_r + g in base parameters."""
 
     def passive(y: States) -> DecimalArray:
-        qd_r, qdd_r, qd = (y.given[k][..., None, :] for k in ("qd_r", "qdd_r", "qd"))
-        c = (symbols(y) * qd[..., None, :]).sum(-1)
-        return (mass(y) * qdd_r).sum(-1) + (c * qd_r).sum(-1) + tau(y.put(qd=None, qdd=None))
+        qd_r, qdd_r, qd = (y.inputs[k][..., None, :] for k in ("qd_r", "qdd_r", "qd"))
+        c = (christoffel(y) * qd[..., None, :]).sum(-1)
+        return (
+            (mass(y) * qdd_r).sum(-1) + (c * qd_r).sum(-1) + tau(y.with_inputs(qd=None, qdd=None))
+        )
 
     return with_passive_columns(by_moments(passive, x), x)
 
@@ -110,7 +112,7 @@ def slotine_li_base_regressor(x: States) -> DecimalArray:
 @law("base_parameters", "Y_b beta = tau of the reference, solved for the base parameters")
 def base_parameters(x: States) -> DecimalArray:
     """β."""
-    return (grouping(x) * x.given["ten"][..., None, :]).sum(-1)
+    return (grouping(x) * x.inputs["ten"][..., None, :]).sum(-1)
 
 
 def grouping(x: States) -> DecimalArray:
@@ -157,4 +159,4 @@ def _random(x: States, count: int) -> States:
             [coupling.closing_positions(row) for row in inputs["q"].astype(float)]
         )
     inputs["q"] = with_unit_quaternions(inputs["q"], coupling.quaternions)
-    return replace(x, given=inputs, shape=(count,))
+    return replace(x, inputs=inputs, shape=(count,))

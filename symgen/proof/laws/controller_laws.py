@@ -9,6 +9,13 @@ import numpy as np
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import base_regressors as base
 from symgen.proof.laws import law
+from symgen.proof.laws.controller_physics import (
+    check_decay,
+    check_free_motion,
+    check_passive,
+    in_body_axes,
+    without_friction,
+)
 from symgen.proof.laws.dynamics import (
     accelerations,
     coriolis,
@@ -19,15 +26,8 @@ from symgen.proof.laws.dynamics import (
     tau,
     without_load,
 )
-from symgen.proof.laws.frame_laws import half_turn, pose, task
-from symgen.proof.laws.integration_laws import between
-from symgen.proof.laws.loop_physics import (
-    check_decay,
-    check_free_motion,
-    check_passive,
-    in_body_axes,
-    without_friction,
-)
+from symgen.proof.laws.frame_laws import orientation_error, pose, task_matrices
+from symgen.proof.laws.integration_laws import velocity_between
 from symgen.proof.laws.regressor_laws import SPRINGS, passive_columns, passive_terms
 from symgen.proof.states import (
     ONE_SIDED_STEP,
@@ -53,40 +53,42 @@ def _friction(x: States, reference: DecimalArray | None, loads: Loads) -> Decima
     """The friction that a controller compensates, with its reference velocities (None: at rest) and
     the loads of its joints, for the states without friction and springs."""
     if x.robot.friction_compensation == "none":
-        return 0 * x.given["qd"]
+        return 0 * x.inputs["qd"]
     measured = x.robot.friction_compensation == "measured"
-    rates = x.given["qd"] if measured else reference
-    rubbing = _rubbing(without_load(x), rates)
+    rates = x.inputs["qd"] if measured else reference
+    friction = _friction_at(without_load(x), rates)
     if not has_load(x):
-        return rubbing
-    return rubbing + load_factors(x, rates) * abs(loads(replace(x, passive={})))
+        return friction
+    return friction + load_factors(x, rates) * abs(loads(replace(x, passive={})))
 
 
-def _rubbing(x: States, rates: DecimalArray | None) -> DecimalArray:
+def _friction_at(x: States, rates: DecimalArray | None) -> DecimalArray:
     """Friction at some rates: what it adds to the joint forces of the textbook."""
-    at = x.put(qd=rates, qdd=None)
+    at = x.with_inputs(qd=rates, qdd=None)
     return tau(at) - tau(without_friction(at))
 
 
-def _rubbing_in_motion(x: States) -> DecimalArray:
+def _friction_in_motion(x: States) -> DecimalArray:
     """Friction at the measured state, which may depend on the accelerations."""
     if not has_load(x):
-        return _rubbing(x, x.given["qd"])
-    at = x.put(qdd=accelerations(x))
+        return _friction_at(x, x.inputs["qd"])
+    at = x.with_inputs(qdd=accelerations(x))
     return tau(at) - tau(without_friction(at))
 
 
-def _holding(x: States) -> DecimalArray:
+def _static_forces(x: States) -> DecimalArray:
     """g with the forces of springs, less those of external wrenches."""
-    return tau(without_friction(x).put(qd=None, qdd=None))
+    return tau(without_friction(x).with_inputs(qd=None, qdd=None))
 
 
-def _resistance(x: States) -> DecimalArray:
+def _fluid_resistance(x: States) -> DecimalArray:
     """What fluids add beyond M q̈ + C q̇ + g: drag, and the effect of a current on the motion."""
     if not x.robot.fluid:
-        return 0 * x.given["qd"]
+        return 0 * x.inputs["qd"]
     y = without_friction(x)
-    return tau(y.put(qdd=None)) - batch_matvec(coriolis(x), x.given["qd"]) - _holding(x)
+    return (
+        tau(y.with_inputs(qdd=None)) - batch_matvec(coriolis(x), x.inputs["qd"]) - _static_forces(x)
+    )
 
 
 def _slope_on_branch(term: Callable[[DecimalArray], DecimalArray]) -> DecimalArray:
@@ -97,11 +99,11 @@ def _slope_on_branch(term: Callable[[DecimalArray], DecimalArray]) -> DecimalArr
     return np.where(sizes[0] <= sizes[1], *sides)
 
 
-def _moving(
+def _paths(
     x: States,
 ) -> tuple[Callable[[DecimalArray], DecimalArray], Callable[[DecimalArray], DecimalArray]]:
     """Positions and their reference as functions of time."""
-    g, robot = x.given, x.mechanism
+    g, robot = x.inputs, x.mechanism
     return (
         lambda t: displaced(robot, g["q"], t * g["qd"]),
         lambda t: displaced(robot, g["q_ref"], t * g["qd_ref"]),
@@ -110,7 +112,7 @@ def _moving(
 
 def _reference(x: States) -> tuple[DecimalArray, DecimalArray]:
     """The reference's velocities in the axes of the bodies where they are, and their rates."""
-    g, (here, there) = x.given, _moving(x)
+    g, (here, there) = x.inputs, _paths(x)
     after, before = (
         in_body_axes(x, g["qd_ref"] + t * g["qdd_ref"], here(t), there(t)) for t in (STEP, -STEP)
     )
@@ -118,57 +120,57 @@ def _reference(x: States) -> tuple[DecimalArray, DecimalArray]:
 
 
 def _error(x: States) -> DecimalArray:
-    return between(x.mechanism, x.given["q"], x.given["q_ref"])
+    return velocity_between(x.mechanism, x.inputs["q"], x.inputs["q_ref"])
 
 
 @law("gravity_compensation", EQUATION)
 def gravity_compensation(x: States) -> DecimalArray:
     """g + friction - k_d q̇."""
-    held = _holding(x) + _friction(x, None, _holding)
-    return _clamped(held - x.given["k_d"] * x.given["qd"], x.given["limit"])
+    held = _static_forces(x) + _friction(x, None, _static_forces)
+    return _clamped(held - x.inputs["k_d"] * x.inputs["qd"], x.inputs["limit"])
 
 
-def _computed(x: States) -> DecimalArray:
+def _computed_forces(x: States) -> DecimalArray:
     """The forces of computed torque, not limited."""
-    g, e, (qd_r, qdd_r) = x.given, _error(x), _reference(x)
+    g, e, (qd_r, qdd_r) = x.inputs, _error(x), _reference(x)
     total = g["e_int"] + g["h"] * e
-    wanted = qdd_r + g["k_d"] * (qd_r - g["qd"]) + g["k_p"] * e + g["k_i"] * total
-    inertial = tau(without_friction(x).put(qdd=wanted))
-    return inertial + _friction(x, qd_r, lambda y: tau(y.put(qdd=wanted)))
+    desired = qdd_r + g["k_d"] * (qd_r - g["qd"]) + g["k_p"] * e + g["k_i"] * total
+    inertial = tau(without_friction(x).with_inputs(qdd=desired))
+    return inertial + _friction(x, qd_r, lambda y: tau(y.with_inputs(qdd=desired)))
 
 
 @law("computed_torque", LOOP)
 def computed_torque(x: States) -> tuple[DecimalArray, DecimalArray]:
     """The forces, and the integral after the step."""
-    check_decay(x, _computed, lambda y: y.given["k_p"] + y.given["k_i"] * y.given["h"])
-    g, forces = x.given, _computed(x)
+    check_decay(x, _computed_forces, lambda y: y.inputs["k_p"] + y.inputs["k_i"] * y.inputs["h"])
+    g, forces = x.inputs, _computed_forces(x)
     free = abs(forces) < g["limit"]
     total = g["e_int"] + g["h"] * _error(x)
     return _clamped(forces, g["limit"]), np.where(free, total, g["e_int"])
 
 
-def _impedance(x: States) -> DecimalArray:
+def _impedance_forces(x: States) -> DecimalArray:
     """The forces of joint impedance, not limited, with Christoffel's C."""
-    g, (qd_r, qdd_r) = x.given, _reference(x)
+    g, (qd_r, qdd_r) = x.inputs, _reference(x)
     moving = batch_matvec(mass(x), qdd_r) + batch_matvec(coriolis(x), qd_r)
     spring = g["k_p"] * _error(x) + g["k_d"] * (qd_r - g["qd"])
-    friction = _friction(x, qd_r, lambda y: moving + _holding(y))
-    return moving + _holding(x) + _resistance(x) + friction + spring
+    friction = _friction(x, qd_r, lambda y: moving + _static_forces(y))
+    return moving + _static_forces(x) + _fluid_resistance(x) + friction + spring
 
 
 @law("joint_impedance", LOOP, 1)
 def joint_impedance(x: States) -> DecimalArray:
     """The forces."""
-    check_passive(x, _impedance)
-    return _clamped(_impedance(x), x.given["limit"])
+    check_passive(x, _impedance_forces)
+    return _clamped(_impedance_forces(x), x.inputs["limit"])
 
 
 @law("momentum_observer", LOOP, 1)
 def momentum_observer(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """r by the exact solution of its filter, the momentum, 1."""
-    g, p = x.given, batch_matvec(mass(x), x.given["qd"])
+    g, p = x.inputs, batch_matvec(mass(x), x.inputs["qd"])
     moved = batch_transposed_matvec(coriolis(x), g["qd"])
-    explained = g["tau"] + moved - _holding(x) - _resistance(x) - _rubbing_in_motion(x)
+    explained = g["tau"] + moved - _static_forces(x) - _fluid_resistance(x) - _friction_in_motion(x)
     check_free_motion(x, explained)
     decay = np.frompyfunc(Decimal.exp, 1, 1)(-g["gain"] * g["h"])
     external = (p - g["p_last"]) / g["h"] - explained
@@ -179,11 +181,11 @@ def momentum_observer(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArr
 @law("adaptive_slotine_li", EQUATION, 2)
 def adaptive_slotine_li(x: States) -> tuple[DecimalArray, DecimalArray]:
     """The forces, and the parameters after the step."""
-    g, e, (velocity, change) = x.given, _error(x), _reference(x)
-    here, there = _moving(x)
-    e_rate = _slope_on_branch(lambda t: between(x.mechanism, here(t), there(t)))
+    g, e, (velocity, change) = x.inputs, _error(x), _reference(x)
+    here, there = _paths(x)
+    e_rate = _slope_on_branch(lambda t: velocity_between(x.mechanism, here(t), there(t)))
     qd_r, qdd_r = velocity + g["k_p"] * e, change + g["k_p"] * e_rate
-    s, rows = qd_r - g["qd"], _rows_of(x.put(qd_r=qd_r, qdd_r=qdd_r))
+    s, rows = qd_r - g["qd"], _regressor_with_friction(x.with_inputs(qd_r=qd_r, qdd_r=qdd_r))
     forces = batch_matvec(rows, g["beta_hat"]) + g["k_d"] * s
     off = g["beta_hat"] - g["beta_mean"]
     learnt = batch_transposed_matvec(rows, s)
@@ -191,12 +193,12 @@ def adaptive_slotine_li(x: States) -> tuple[DecimalArray, DecimalArray]:
     return _clamped(forces, g["limit"]), g["beta_mean"] + _clamped(after, g["beta_reach"])
 
 
-def _rows_of(x: States) -> DecimalArray:
+def _regressor_with_friction(x: States) -> DecimalArray:
     """Y_b of Slotine and Li with the columns of friction at the rates where it is compensated."""
     rows, terms = base.slotine_li_base_regressor(x), passive_terms(x)
     inertial = rows.shape[-1] - len(terms)
     at = x.robot.friction_compensation
-    passive = passive_columns(x.put(qd=x.given["qd" if at == "measured" else "qd_r"]))
+    passive = passive_columns(x.with_inputs(qd=x.inputs["qd" if at == "measured" else "qd_r"]))
     if at == "none":
         is_friction = [kind not in SPRINGS for _, kind in terms]
         passive = np.where(is_friction, 0 * passive, passive)
@@ -206,7 +208,7 @@ def _rows_of(x: States) -> DecimalArray:
 @law("recursive_least_squares", EQUATION, 2)
 def recursive_least_squares(x: States) -> tuple[DecimalArray, DecimalArray]:
     """The parameters and the factors of their covariance after all rows."""
-    g = x.given
+    g = x.inputs
     rows, beta = base.base_regressor(x), g["beta_hat"]
     width = beta.shape[-1]
     lower, diagonal = np.tril_indices(width), range(width)
@@ -243,13 +245,17 @@ def recursive_least_squares(x: States) -> tuple[DecimalArray, DecimalArray]:
 @law("cartesian_impedance", EQUATION, 1)
 def cartesian_impedance(x: States, link: str) -> DecimalArray:
     """Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ) τ_0 + g."""
-    g = x.given
-    j, right, inverse = task(x, link)
+    g = x.inputs
+    j, right, inverse = task_matrices(x, link)
     here = pose(x, link)
-    e = np.concatenate([g["p_ref"] - here[..., 9:], half_turn(here, g["quat_ref"])], axis=-1)
+    e = np.concatenate(
+        [g["p_ref"] - here[..., 9:], orientation_error(here, g["quat_ref"])], axis=-1
+    )
     force = g["k_x"] * e - g["d_x"] * batch_matvec(j, g["qd"])
-    free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
-    felt = solve(inverse, batch_matvec(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
-    driving = batch_transposed_matvec(j, force - felt)
-    weight = _holding(x) + _friction(x, None, _holding)
-    return _clamped(driving + free + weight, g["limit"])
+    null_space_force = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
+    task_force = solve(
+        inverse, batch_matvec(np.swapaxes(right, -1, -2), null_space_force)[..., None]
+    )[..., 0]
+    driving = batch_transposed_matvec(j, force - task_force)
+    weight = _static_forces(x) + _friction(x, None, _static_forces)
+    return _clamped(driving + null_space_force + weight, g["limit"])

@@ -11,11 +11,11 @@ from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import (
     accelerations,
-    at_rest,
+    christoffel,
     coriolis,
+    gravity_forces,
     inverse,
     mass,
-    symbols,
     tau,
 )
 from symgen.proof.states import (
@@ -49,51 +49,53 @@ def forward_dynamics_derivatives(x: States) -> tuple[DecimalArray, ...]:
 
 
 def _by_external_inputs(term: Term, x: States, *names: str) -> tuple[DecimalArray, ...]:
-    return tuple(slope_by_input(term, x, name) for name in names if name in x.given)
+    return tuple(slope_by_input(term, x, name) for name in names if name in x.inputs)
 
 
 @law("inverse_dynamics_jvp", SLOPES.format("the reference tau"), 1)
 def inverse_dynamics_jvp(x: States) -> DecimalArray:
     """The change of τ."""
-    return _change(tau, x, q="dq", qd="dqd", qdd="dqdd")
+    return _directional_derivative(tau, x, q="dq", qd="dqd", qdd="dqdd")
 
 
 @law("forward_dynamics_jvp", SLOPES.format("qdd = M^-1 (tau - bias)"), 1)
 def forward_dynamics_jvp(x: States) -> DecimalArray:
     """The change of q̈."""
-    return _change(accelerations, x, q="dq", qd="dqd", tau="dtau")
+    return _directional_derivative(accelerations, x, q="dq", qd="dqd", tau="dtau")
 
 
 @law("inverse_dynamics_vjp", SLOPES.format("the reference tau"), 1)
 def inverse_dynamics_vjp(x: States) -> tuple[DecimalArray, ...]:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇, λᵀ M."""
-    return _weighed(inverse_dynamics_derivatives(x)[:3], x.given["lam_tau"])
+    return _weighted(inverse_dynamics_derivatives(x)[:3], x.inputs["lam_tau"])
 
 
 @law("forward_dynamics_vjp", SLOPES.format("qdd = M^-1 (tau - bias)"), 1)
 def forward_dynamics_vjp(x: States) -> tuple[DecimalArray, ...]:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇, λᵀ M⁻¹."""
-    return _weighed(forward_dynamics_derivatives(x)[:3], x.given["lam_qdd"])
+    return _weighted(forward_dynamics_derivatives(x)[:3], x.inputs["lam_qdd"])
 
 
-def _weighed(matrices: tuple[DecimalArray, ...], weights: DecimalArray) -> tuple[DecimalArray, ...]:
+def _weighted(
+    matrices: tuple[DecimalArray, ...], weights: DecimalArray
+) -> tuple[DecimalArray, ...]:
     """Each from the left by the weights of its rows."""
     return tuple(batch_transposed_matvec(m, weights) for m in matrices)
 
 
-def _change(term: Any, x: States, **by: str) -> DecimalArray:
+def _directional_derivative(term: Any, x: States, **by: str) -> DecimalArray:
     """The change of a term along the inputs that are changes."""
-    return slope(term, x, **{name: x.given[change][None] for name, change in by.items()})[..., 0]
+    return slope(term, x, **{name: x.inputs[change][None] for name, change in by.items()})[..., 0]
 
 
 law("mass_matrix_gradient", SLOPES.format("the reference M"), 1)(partial(gradient, mass))
-law("gravity_gradient", SLOPES.format("the reference tau"), 1)(partial(gradient, at_rest))
+law("gravity_gradient", SLOPES.format("the reference tau"), 1)(partial(gradient, gravity_forces))
 
 
 @law("coriolis_matrix_gradient", SLOPES.format("C from Christoffel symbols"), 2)
 def coriolis_matrix_gradient(x: States) -> tuple[DecimalArray, DecimalArray]:
     """∂C_ij/∂q_k and, for C_ij = Σ_k Γ_ijk q̇_k, Γ_ijk."""
-    return gradient(coriolis, x), symbols(x)
+    return gradient(coriolis, x), christoffel(x)
 
 
 @law("inverse_dynamics_second_derivatives", SLOPES.format("the reference tau"), 2)
@@ -113,9 +115,11 @@ def inverse_dynamics_second_derivatives(
     )
 
 
-def _second(term: Any, x: States, weights: str, last: str) -> tuple[DecimalArray, ...]:
+def _weighted_second_derivatives(
+    term: Any, x: States, weights: str, last: str
+) -> tuple[DecimalArray, ...]:
     """The second derivatives of the weighted term: in q twice, q and q̇, q̇ twice, q and `last`."""
-    lam = x.given[weights]
+    lam = x.inputs[weights]
 
     def weighed(y: States) -> DecimalArray:
         return (term(y) * lam).sum(-1)
@@ -137,19 +141,19 @@ def _second(term: Any, x: States, weights: str, last: str) -> tuple[DecimalArray
 @law("inverse_dynamics_hessian", SLOPES.format("the reference tau"), 2)
 def inverse_dynamics_hessian(x: States) -> tuple[DecimalArray, ...]:
     """The blocks of ∂²(λᵀτ)/∂(q, q̇, q̈)²."""
-    return _second(tau, x, "lam_tau", "qdd")
+    return _weighted_second_derivatives(tau, x, "lam_tau", "qdd")
 
 
 @law("forward_dynamics_hessian", SLOPES.format("qdd = M^-1 (tau - bias)"), 2)
 def forward_dynamics_hessian(x: States) -> tuple[DecimalArray, ...]:
     """The blocks of ∂²(λᵀq̈)/∂(q, q̇, τ)²."""
-    return _second(accelerations, x, "lam_qdd", "tau")
+    return _weighted_second_derivatives(accelerations, x, "lam_qdd", "tau")
 
 
 TERMS: dict[str, tuple[str, Term, int]] = {
     "mass_matrix": ("the reference M", mass, 0),
     "coriolis_matrix": ("C from Christoffel symbols", coriolis, 1),
-    "gravity": ("the reference tau", at_rest, 0),
+    "gravity": ("the reference tau", gravity_forces, 0),
     "inverse_dynamics": ("the reference tau", tau, 0),
 }
 """The terms that have a rate and a second rate, by quantity: in words, the term, derivatives nested

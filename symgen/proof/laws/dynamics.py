@@ -33,11 +33,11 @@ from symgen.proof.tangent import brackets
 
 # -- fluids ----------------------------------------------------------------------------------------
 
-Place = tuple[str, LinkFluid]
+FluidOfLink = tuple[str, LinkFluid]
 """A link, and a fluid around it."""
 
 
-def _fluids(x: States) -> list[Place]:
+def _fluids(x: States) -> list[FluidOfLink]:
     """The fluids around moving links that count, and their links."""
     if not x.robot.fluid:
         return []
@@ -45,24 +45,26 @@ def _fluids(x: States) -> list[Place]:
     return [(link.name, fluid) for link in links for fluid in link.fluids]
 
 
-def _pose(x: States, at: Place) -> DecimalArray:
+def _pose(x: States, at: FluidOfLink) -> DecimalArray:
     """R row by row, then p."""
     i, solid = x.mechanism.body_of(at[0])
     frame = solid.frame.of(frame_of(at[1].pose, Decimal))
-    return pose_entries(body_poses(x.mechanism, x.textbook.course.positions)[i].carrying(frame), x)
+    return pose_entries(
+        body_poses(x.mechanism, x.textbook.trajectory.positions)[i].frame_in_world(frame), x
+    )
 
 
 def pose_entries(frame: Frame, x: States) -> DecimalArray:
     """The axes of a frame row by row, then its origin, (..., 12)."""
     axes = (e for row in frame.axes for e in row)
-    return entries_array([*axes, *frame.place], x.shape, Decimal(0))
+    return entries_array([*axes, *frame.origin], x.shape, Decimal(0))
 
 
-def _rotation(x: States, at: Place) -> DecimalArray:
+def _rotation(x: States, at: FluidOfLink) -> DecimalArray:
     return _pose(x, at)[..., :9].reshape(*x.shape, 3, 3)
 
 
-def _jacobian(x: States, at: Place) -> DecimalArray:
+def _jacobian(x: States, at: FluidOfLink) -> DecimalArray:
     """The Jacobian in root axes, linear rows first, (..., 6, n)."""
     return jacobian_of_pose(partial(_pose, at=at), x)
 
@@ -80,22 +82,26 @@ def jacobian_of_pose(pose: Term, x: States) -> DecimalArray:
     return np.concatenate([slopes[..., 9:, :], w], axis=-2)
 
 
-def _both(r: DecimalArray, six: DecimalArray, turned: bool = False) -> DecimalArray:
+def _rotated_wrench(
+    r: DecimalArray, wrench: DecimalArray, transposed: bool = False
+) -> DecimalArray:
     """R (or Rᵀ) times the linear and the angular part of six numbers."""
-    by = batch_transposed_matvec if turned else batch_matvec
-    return np.concatenate([by(r, six[..., :3]), by(r, six[..., 3:])], axis=-1)
+    by = batch_transposed_matvec if transposed else batch_matvec
+    return np.concatenate([by(r, wrench[..., :3]), by(r, wrench[..., 3:])], axis=-1)
 
 
-def _relative(x: States, at: Place) -> DecimalArray:
+def _relative(x: States, at: FluidOfLink) -> DecimalArray:
     """The velocity relative to the fluid in root axes."""
     current = decimals(np.array([*at[1].current, 0.0, 0.0, 0.0]))
     return batch_matvec(_jacobian(x, at), x.input("qd")) - current
 
 
-def _momentum(x: States, at: Place) -> DecimalArray:
+def _momentum(x: States, at: FluidOfLink) -> DecimalArray:
     """The momentum of the fluid in root axes, about the origin of the link."""
     r, m = _rotation(x, at), decimals(np.array(at[1].mass_rows))
-    return _both(r, batch_matvec(m, _both(r, _relative(x, at), turned=True)))
+    return _rotated_wrench(
+        r, batch_matvec(m, _rotated_wrench(r, _relative(x, at), transposed=True))
+    )
 
 
 def _drag(fluid: LinkFluid, v: DecimalArray) -> DecimalArray:
@@ -108,20 +114,20 @@ def _drag(fluid: LinkFluid, v: DecimalArray) -> DecimalArray:
     return force
 
 
-def _force(x: States, at: Place) -> DecimalArray:
+def _force(x: States, at: FluidOfLink) -> DecimalArray:
     """The force and moment that balance a fluid, root axes, about the origin of its numbers."""
     fluid, r = at[1], _rotation(x, at)
     momentum, relative = _momentum(x, at), _relative(x, at)
     arm = np.cross(relative[..., :3], momentum[..., :3])
     force = rate(partial(_momentum, at=at), x) + np.concatenate([0 * arm, arm], axis=-1)
-    force = force + _both(r, _drag(fluid, _both(r, relative, turned=True)))
-    sinking = Decimal(fluid.displaced) * _gravity(x) + 0 * force[..., :3]
+    force = force + _rotated_wrench(r, _drag(fluid, _rotated_wrench(r, relative, transposed=True)))
+    buoyancy = Decimal(fluid.displaced) * _gravity(x) + 0 * force[..., :3]
     centre = batch_matvec(r, decimals(np.array(fluid.centre)) + 0 * force[..., :3])
-    return force + np.concatenate([sinking, np.cross(centre, sinking)], axis=-1)
+    return force + np.concatenate([buoyancy, np.cross(centre, buoyancy)], axis=-1)
 
 
 def _gravity(x: States) -> DecimalArray:
-    return x.given["g"] if "g" in x.given else decimals(np.array(x.robot.model.gravity))
+    return x.inputs["g"] if "g" in x.inputs else decimals(np.array(x.robot.model.gravity))
 
 
 def fluid_tau(x: States) -> DecimalArray:
@@ -142,7 +148,7 @@ def fluid_wrench(x: States, body: int, frame: Frame) -> DecimalArray:
             force = _force(x, at)
             moment = np.cross(_pose(x, at)[..., 9:] - entries[..., 9:], force[..., :3])
             total = total + force + np.concatenate([0 * moment, moment], axis=-1)
-    return _both(entries[..., :9].reshape(*x.shape, 3, 3), total, turned=True)
+    return _rotated_wrench(entries[..., :9].reshape(*x.shape, 3, 3), total, transposed=True)
 
 
 def buoyancy_energy(x: States) -> DecimalArray:
@@ -161,12 +167,14 @@ def added_mass(x: States) -> DecimalArray:
     total = decimals(np.zeros((x.n, x.n)))
     for at in _fluids(x):
         j, r = _jacobian(x, at), _rotation(x, at)
-        turned = np.concatenate(
+        jacobian_of_link = np.concatenate(
             [batch_matmul(np.swapaxes(r, -1, -2), j[..., 3 * k : 3 * k + 3, :]) for k in range(2)],
             axis=-2,
         )
         m = decimals(np.array(at[1].mass_rows))
-        total = total + batch_matmul(np.swapaxes(turned, -1, -2), batch_matmul(m, turned))
+        total = total + batch_matmul(
+            np.swapaxes(jacobian_of_link, -1, -2), batch_matmul(m, jacobian_of_link)
+        )
     return total
 
 
@@ -190,7 +198,7 @@ def tau(x: States) -> DecimalArray:
 @law("forward_dynamics_residual", NEWTON)
 def residual(x: States) -> DecimalArray:
     """τ less the joint forces that the accelerations need, (..., n)."""
-    return x.given["tau"] - tau(x)
+    return x.inputs["tau"] - tau(x)
 
 
 @law("mass_matrix", "kinetic energy of the links at unit velocities")
@@ -213,29 +221,29 @@ def _mass(x: States) -> DecimalArray:
 @law("gravity", NEWTON)
 @not_differentiated
 @cached_method
-def at_rest(x: States) -> DecimalArray:
+def gravity_forces(x: States) -> DecimalArray:
     """g(q), (..., n)."""
-    return tau(x.free().put(qd=None, qdd=None))
+    return tau(x.without_external_forces().with_inputs(qd=None, qdd=None))
 
 
 @law("bias", NEWTON)
 @cached_method
-def without_acceleration(x: States) -> DecimalArray:
+def bias_forces(x: States) -> DecimalArray:
     """Joint forces where q̈ = 0, with friction, springs and wrenches where x has them."""
-    return tau(x.put(qdd=None))
+    return tau(x.with_inputs(qdd=None))
 
 
 @law("coriolis_force", f"{NEWTON}, less that at rest")
 def coriolis_force(x: States) -> DecimalArray:
     """C q̇, (..., n)."""
     if x.robot.fluid:
-        return batch_matvec(coriolis(x), x.given["qd"])
-    return without_acceleration(x) - at_rest(x)
+        return batch_matvec(coriolis(x), x.inputs["qd"])
+    return bias_forces(x) - gravity_forces(x)
 
 
 @law("christoffel_symbols_full", CHRISTOFFEL, 1)
 @cached_method
-def symbols(x: States) -> DecimalArray:
+def christoffel(x: States) -> DecimalArray:
     """Γ_ijk, (..., n, n, n): Christoffel's symbols of the first kind, in velocities that need not
     be rates of coordinates.
 
@@ -263,7 +271,7 @@ def _along_brackets(m: DecimalArray, b: DecimalArray) -> DecimalArray:
 @cached_method
 def coriolis(x: States) -> DecimalArray:
     """C_ij = Σ_k Γ_ijk q̇_k, (..., n, n)."""
-    return (symbols(x) * x.given["qd"][..., None, None, :]).sum(-1)
+    return (christoffel(x) * x.inputs["qd"][..., None, None, :]).sum(-1)
 
 
 def solve(m: DecimalArray, right: DecimalArray) -> DecimalArray:
@@ -288,14 +296,14 @@ def solve(m: DecimalArray, right: DecimalArray) -> DecimalArray:
 @cached_method
 def accelerations(x: States) -> DecimalArray:
     """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
-    driving, m = x.given["tau"] - without_acceleration(x), _mass(x)
+    accelerating, m = x.inputs["tau"] - bias_forces(x), _mass(x)
     if has_load(x):
-        driving = _load(x) - without_acceleration(replace(x, passive={}))
-    if x.n >= MIN_REFINED_SIZE and m.shape[:-2] == driving.shape[:-1]:
-        refined = _refined(m, driving)
+        accelerating = _load(x) - bias_forces(replace(x, passive={}))
+    if x.n >= MIN_REFINED_SIZE and m.shape[:-2] == accelerating.shape[:-1]:
+        refined = _refined(m, accelerating)
         if refined is not None:
             return refined
-    return solve(m, driving[..., None])[..., 0]
+    return solve(m, accelerating[..., None])[..., 0]
 
 
 def has_load(x: States) -> bool:
@@ -324,8 +332,8 @@ def load_factors(x: States, rates: DecimalArray | None) -> DecimalArray:
 def _load(x: States) -> DecimalArray:
     """The loads that the joint forces leave: of τ - f = y + k |y| the solution with y > 0, if there
     is one, else that with y < 0."""
-    friction = without_acceleration(without_load(x)) - without_acceleration(replace(x, passive={}))
-    left, k = x.given["tau"] - friction, load_factors(x, x.given["qd"])
+    friction = bias_forces(without_load(x)) - bias_forces(replace(x, passive={}))
+    left, k = x.inputs["tau"] - friction, load_factors(x, x.inputs["qd"])
     return np.where(left > 0, left / (1 + k), left / (1 - k))
 
 
@@ -369,7 +377,7 @@ def inverse(x: States) -> DecimalArray:
 @law("christoffel_symbols", CHRISTOFFEL, 1)
 def christoffel_symbols(x: States) -> DecimalArray:
     """Γ_ijk with j ≤ k, the mean of both orders."""
-    gamma = symbols(x)
+    gamma = christoffel(x)
     j, k = np.triu_indices(x.n)
     return (gamma[..., j, k] + gamma[..., k, j]) / 2
 
@@ -377,4 +385,4 @@ def christoffel_symbols(x: States) -> DecimalArray:
 @law("coriolis_transpose_product", CHRISTOFFEL, 1)
 def coriolis_transpose_product(x: States) -> DecimalArray:
     """Cᵀ q̇."""
-    return batch_transposed_matvec(coriolis(x), x.given["qd"])
+    return batch_transposed_matvec(coriolis(x), x.inputs["qd"])

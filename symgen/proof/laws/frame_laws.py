@@ -15,13 +15,13 @@ from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import (
+    bias_forces,
     buoyancy_energy,
     inverse,
     jacobian_of_pose,
     mass,
     pose_entries,
     solve,
-    without_acceleration,
 )
 from symgen.proof.reference_kinematics import body_poses
 from symgen.proof.reference_model import Frame, entries_array
@@ -50,7 +50,7 @@ LINKS = "sums over all links in world axes"
 def frame(x: States, link: str) -> Frame:
     """Where a link is in the world."""
     i, solid = x.mechanism.body_of(link)
-    return body_poses(x.mechanism, x.textbook.course.positions)[i].carrying(solid.frame)
+    return body_poses(x.mechanism, x.textbook.trajectory.positions)[i].frame_in_world(solid.frame)
 
 
 @cached_method
@@ -60,18 +60,18 @@ def pose(x: States, link: str) -> DecimalArray:
 
 
 @cached_method
-def aligned(x: States, link: str) -> DecimalArray:
+def aligned_jacobian(x: States, link: str) -> DecimalArray:
     """The Jacobian in root axes, (..., 6, n): slopes of p, and ω with ω × = Ṙ Rᵀ."""
     return jacobian_of_pose(partial(pose, link=link), x)
 
 
 @cached_method
-def by_axes(x: States, link: str) -> DecimalArray:
-    """The Jacobian in root axes, (..., 6, n), as `aligned`: what each joint's axis moves at the
-    origin of the link, z × (p - o) and z of a joint that turns, z of one that slides (Craig,
+def jacobian_by_axes(x: States, link: str) -> DecimalArray:
+    """The Jacobian in root axes, (..., 6, n), as `aligned_jacobian`: what each joint's axis moves
+    at the origin of the link, z × (p - o) and z of a joint that turns, z of one that slides (Craig,
     Introduction to Robotics, 3rd ed. 2005, section 5.7)."""
-    robot, point = x.mechanism, frame(x, link).place
-    bodies = body_poses(robot, x.textbook.course.positions)
+    robot, point = x.mechanism, frame(x, link).origin
+    bodies = body_poses(robot, x.textbook.trajectory.positions)
     columns: list[Scalar] = [ZERO] * (6 * len(robot.parts))
     for j in robot.path(robot.body_of(link)[0]):
         w, v = bodies[j].twist(point)
@@ -81,7 +81,7 @@ def by_axes(x: States, link: str) -> DecimalArray:
     return x.pull_back(flat.reshape(*x.shape, 6, len(robot.parts)), inner=1)
 
 
-def body(x: States, link: str, jacobian: Term = aligned) -> DecimalArray:
+def body_jacobian(x: States, link: str, jacobian: Term = aligned_jacobian) -> DecimalArray:
     """The Jacobian in the link's axes."""
     j, back = jacobian(x, link), pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
 
@@ -91,7 +91,7 @@ def body(x: States, link: str, jacobian: Term = aligned) -> DecimalArray:
     return np.concatenate([seen(j[..., :3, :]), seen(j[..., 3:, :])], axis=-2)
 
 
-def world(x: States, link: str, jacobian: Term = aligned) -> DecimalArray:
+def world_jacobian(x: States, link: str, jacobian: Term = aligned_jacobian) -> DecimalArray:
     """The Jacobian of the velocity at the root's origin, v + p × ω."""
     j, p = jacobian(x, link), pose(x, link)[..., 9:, None]
     w = j[..., 3:, :]
@@ -114,35 +114,35 @@ def first_moment(x: States) -> DecimalArray:
     for i, link in moving_inertias(x.mechanism, x.textbook):
         if x.mechanism.part(i).grounded:
             continue
-        total, first = total + link.m, first + link.h + link.place.scaled(link.m)
+        total, first = total + link.m, first + link.h + link.origin.scaled(link.m)
     return entries_array([*first, total], x.shape, Decimal(0))
 
 
 @law("com", LINKS)
 @not_differentiated
 @cached_method
-def centre(x: States) -> DecimalArray:
+def centre_of_mass(x: States) -> DecimalArray:
     """The centre of mass, (..., 3)."""
     moment = first_moment(x)
     return moment[..., :3] / moment[..., 3:]
 
 
 com_jacobian: Final = law("com_jacobian", "derivatives of the centre of mass in 75 digits", 1)(
-    partial(gradient, centre)
+    partial(gradient, centre_of_mass)
 )
 """∂c/∂q."""
 
 
 @cached_method
-def momenta(x: States) -> DecimalArray:
+def momentum_matrix(x: States) -> DecimalArray:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
     robot, state = x.mechanism, x.textbook
-    bodies = body_poses(robot, state.course.positions)
+    bodies = body_poses(robot, state.trajectory.positions)
     columns: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
     for i, link in moving_inertias(robot, state):
         for j in robot.path(i) if not robot.part(i).grounded else ():
-            p, spin = link.momentum(*bodies[j].twist(link.place))
-            for row, e in enumerate((*p, *(spin + link.place.cross(p)))):
+            p, spin = link.momentum(*bodies[j].twist(link.origin))
+            for row, e in enumerate((*p, *(spin + link.origin.cross(p)))):
                 columns[row][j - 1] = columns[row][j - 1] + e
     flat = entries_array([e for row in columns for e in row], x.shape, Decimal(0))
     return x.pull_back(flat.reshape(*x.shape, 6, len(robot.parts)), inner=1)
@@ -151,7 +151,7 @@ def momenta(x: States) -> DecimalArray:
 @law("kinetic_energy", "qd^T M qd / 2 with the reference M")
 def kinetic(x: States) -> DecimalArray:
     """½ q̇ᵀ M q̇, (..., 1)."""
-    v = x.given["qd"]
+    v = x.inputs["qd"]
     return (mass(x) * v[..., :, None] * v[..., None, :]).sum((-1, -2))[..., None] / 2
 
 
@@ -159,7 +159,7 @@ def kinetic(x: States) -> DecimalArray:
 def potential(x: States) -> DecimalArray:
     """-Σ g·(m p + h) and what springs store, (..., 1)."""
     moment, state = first_moment(x), x.textbook
-    weight = -sum(e * moment[..., k] for k, e in enumerate(state.course.gravity))[..., None]
+    weight = -sum(e * moment[..., k] for k, e in enumerate(state.trajectory.gravity))[..., None]
     stored = weight + entries_array([spring_energy(x.mechanism, state)], x.shape, Decimal(0))
     return stored + buoyancy_energy(x) if x.robot.fluid else stored
 
@@ -167,7 +167,7 @@ def potential(x: States) -> DecimalArray:
 @law("centroidal_momentum_matrix", LINKS)
 def centroidal_momentum_matrix(x: States) -> DecimalArray:
     """A: the momenta, the angular ones about the centre of mass."""
-    units, c = momenta(x), centre(x)
+    units, c = momentum_matrix(x), centre_of_mass(x)
     p = units[..., :3, :]
     less = np.cross(np.broadcast_to(c[..., None], p.shape), p, axis=-2)
     return np.concatenate([p, units[..., 3:, :] - less], axis=-2)
@@ -176,7 +176,7 @@ def centroidal_momentum_matrix(x: States) -> DecimalArray:
 @law("momentum", LINKS)
 def momentum(x: States) -> DecimalArray:
     """h."""
-    return batch_matvec(momenta(x), x.given["qd"])
+    return batch_matvec(momentum_matrix(x), x.inputs["qd"])
 
 
 DIFFERENCES = f"finite differences in time of {JACOBIAN}"
@@ -188,7 +188,7 @@ def _register(axes: str, jacobian: Term, geometric: Term) -> None:
     its own derivatives `geometric` from joint axes."""
 
     def velocity(x: States, link: str) -> DecimalArray:
-        return batch_matvec(jacobian(x, link), x.given["qd"])
+        return batch_matvec(jacobian(x, link), x.inputs["qd"])
 
     def change(x: States, link: str, term: Term = jacobian) -> DecimalArray:
         return rate(lambda y: term(y, link), x)
@@ -198,7 +198,7 @@ def _register(axes: str, jacobian: Term, geometric: Term) -> None:
     law(f"frame_acceleration_{axes}", DIFFERENCES, 1)(partial(change, term=velocity))
     law(f"frame_jacobian_dot_{axes}", DIFFERENCES, 1)(change)
     law(f"frame_jacobian_rate_{axes}", DIFFERENCES, 1)(
-        lambda x, link: batch_matvec(change(x, link), x.given["qd"])
+        lambda x, link: batch_matvec(change(x, link), x.inputs["qd"])
     )
     law(f"frame_hessian_{axes}", f"derivatives of the Jacobian by {AXES}", 1)(
         lambda x, link: gradient(lambda y: geometric(y, link), x)
@@ -208,15 +208,15 @@ def _register(axes: str, jacobian: Term, geometric: Term) -> None:
     )
 
 
-_register("body", body, partial(body, jacobian=by_axes))
-_register("world", world, partial(world, jacobian=by_axes))
-_register("aligned", aligned, by_axes)
+_register("body", body_jacobian, partial(body_jacobian, jacobian=jacobian_by_axes))
+_register("world", world_jacobian, partial(world_jacobian, jacobian=jacobian_by_axes))
+_register("aligned", aligned_jacobian, jacobian_by_axes)
 
 
 @law("frame_acceleration_classical", DIFFERENCES, 1)
 def frame_acceleration_classical(x: States, link: str) -> DecimalArray:
     """The acceleration in the root's axes, seen in the link's."""
-    change = rate(lambda y: batch_matvec(aligned(y, link), y.given["qd"]), x)
+    change = rate(lambda y: batch_matvec(aligned_jacobian(y, link), y.inputs["qd"]), x)
     rows = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
     parts = [batch_transposed_matvec(rows, v) for v in (change[..., :3], change[..., 3:])]
     return np.concatenate(parts, axis=-1)
@@ -235,9 +235,9 @@ def frame_quaternion(x: States, link: str) -> DecimalArray:
         [q, u, 1 - a + b - c, w],
         [s, v, w, 1 - a - b + c],
     ]
-    four = np.stack([np.stack(row, axis=-1) for row in table], axis=-2)
-    best = np.argmax(np.diagonal(four, axis1=-2, axis2=-1).astype(float), axis=-1)
-    longest = np.take_along_axis(four, best[..., None, None], axis=-2)[..., 0, :]
+    products = np.stack([np.stack(row, axis=-1) for row in table], axis=-2)
+    best = np.argmax(np.diagonal(products, axis1=-2, axis2=-1).astype(float), axis=-1)
+    longest = np.take_along_axis(products, best[..., None, None], axis=-2)[..., 0, :]
     return normalized(np.where(longest[..., :1] < 0, -longest, longest))
 
 
@@ -273,69 +273,71 @@ law(
 def centroidal_momentum_rate(x: States) -> tuple[DecimalArray, DecimalArray]:
     """Ȧ and Ȧ q̇."""
     change = rate(centroidal_momentum_matrix, x)
-    return change, batch_matvec(change, x.given["qd"])
+    return change, batch_matvec(change, x.inputs["qd"])
 
 
 @law("centroidal_momentum_gradient", f"derivatives of {LINKS}", 1)
 def centroidal_momentum_gradient(x: States) -> DecimalArray:
     """∂(A q̇)/∂q."""
-    return gradient(lambda y: batch_matvec(centroidal_momentum_matrix(y), x.given["qd"]), x)
+    return gradient(lambda y: batch_matvec(centroidal_momentum_matrix(y), x.inputs["qd"]), x)
 
 
 @law("composite_inertia", LINKS)
 def composite_inertia(x: States) -> DecimalArray:
     """Steiner's rule on every link."""
-    c = centre(x)
+    c = centre_of_mass(x)
     point, total = Vector(*(c[..., k] for k in range(3))), NO_INERTIA
     for i, link in moving_inertias(x.mechanism, x.textbook):
         if not x.mechanism.part(i).grounded:
-            total = total.joined(link.about(point))
+            total = total.plus(link.about(point))
     return entries_array([e for row in total.inertia for e in row], x.shape, Decimal(0))
 
 
-def task(x: States, link: str) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
+def task_matrices(x: States, link: str) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """J, M⁻¹ Jᵀ and J M⁻¹ Jᵀ with damping."""
-    j, m = aligned(x, link), inverse(x)
+    j, m = aligned_jacobian(x, link), inverse(x)
     right = batch_matmul(m, np.swapaxes(j, -1, -2))
     inverse_inertia = batch_matmul(j, right)
-    return j, right, inverse_inertia + (x.given["damping"] ** 2)[..., None] * eye(6)
+    return j, right, inverse_inertia + (x.inputs["damping"] ** 2)[..., None] * eye(6)
 
 
 @law("operational_space_inertia", TASK, 1)
 def operational_space_inertia(x: States, link: str) -> tuple[DecimalArray, DecimalArray]:
     """Λ and Λ⁻¹."""
-    inverse_inertia = task(x, link)[2]
+    inverse_inertia = task_matrices(x, link)[2]
     return solve(inverse_inertia, eye(6)), inverse_inertia
 
 
 @law("operational_space_bias", TASK, 1)
 def operational_space_bias(x: States, link: str) -> DecimalArray:
     """μ."""
-    _, right, inverse_inertia = task(x, link)
-    forces = without_acceleration(x.free())
+    _, right, inverse_inertia = task_matrices(x, link)
+    forces = bias_forces(x.without_external_forces())
     moved = batch_matvec(np.swapaxes(right, -1, -2), forces)
-    change = batch_matvec(rate(lambda y: aligned(y, link), x.put(qdd=None)), x.given["qd"])
+    change = batch_matvec(
+        rate(lambda y: aligned_jacobian(y, link), x.with_inputs(qdd=None)), x.inputs["qd"]
+    )
     return solve(inverse_inertia, (moved - change)[..., None])[..., 0]
 
 
 @law("dynamically_consistent_inverse", TASK, 1)
 def dynamically_consistent_inverse(x: States, link: str) -> DecimalArray:
     """M⁻¹ Jᵀ Λ."""
-    _, right, inverse_inertia = task(x, link)
+    _, right, inverse_inertia = task_matrices(x, link)
     return np.swapaxes(solve(inverse_inertia, np.swapaxes(right, -1, -2)), -1, -2)
 
 
-def half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
+def orientation_error(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
     """2 sin(θ/2) about the axis of the rotation E that turns a link's axes into those of a
     quaternion, from its matrix: vee(E - Eᵀ) / sqrt(1 + tr E), or the column of E + Eᵀ with the
     largest diagonal entry where the rotation is nearly a half turn and 1 + tr E loses digits."""
     v, w = xyzw[..., :3], xyzw[..., 3]
     rows = here[..., :9].reshape(*here.shape[:-1], 3, 3)
-    wanted = []
+    reference_axes = []
     for e in np.eye(3, dtype=int):  # an axis e rotated: e + 2 w v × e + 2 v × (v × e)
         once = 2 * np.cross(v, e)
-        wanted.append(e + w[..., None] * once + np.cross(v, once))
-    columns = np.stack(wanted, axis=-1)
+        reference_axes.append(e + w[..., None] * once + np.cross(v, once))
+    columns = np.stack(reference_axes, axis=-1)
     across = np.cross(rows, columns, axisa=-2, axisb=-2, axisc=-1).sum(-2)
     turned = batch_matmul(rows, np.swapaxes(columns, -1, -2))
     trace = turned.trace(axis1=-2, axis2=-1)[..., None]
@@ -344,7 +346,7 @@ def half_turn(here: DecimalArray, xyzw: DecimalArray) -> DecimalArray:
     largest = np.argmax(squares, axis=-1)[..., None]
     square = np.take_along_axis(squares, largest, axis=-1)
     size = decimal_sqrt(np.where(trace < 0, square, 1 + 0 * square))
-    both = turned + np.swapaxes(turned, -1, -2) + np.eye(3, dtype=int) * (1 - trace[..., None])
-    large = np.take_along_axis(both, largest[..., None], axis=-1)[..., 0] / size
+    symmetric = turned + np.swapaxes(turned, -1, -2) + np.eye(3, dtype=int) * (1 - trace[..., None])
+    large = np.take_along_axis(symmetric, largest[..., None], axis=-1)[..., 0] / size
     side = np.where((large * across).sum(-1, keepdims=True) < 0, -1, 1)
     return np.where(trace < 0, side * large, small)

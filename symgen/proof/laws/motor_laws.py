@@ -15,9 +15,9 @@ from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import law
+from symgen.proof.laws.controller_physics import check_elastic_decay
 from symgen.proof.laws.dynamics import accelerations, inverse, solve, tau
-from symgen.proof.laws.integration_laws import moved, series
-from symgen.proof.laws.loop_physics import check_elastic_decay
+from symgen.proof.laws.integration_laws import moved, tangent_rate
 from symgen.proof.reference_kinematics import (
     body_coordinate,
     body_poses,
@@ -46,7 +46,7 @@ Point = tuple[Sequence[int], Vector]
 def _rates(x: States) -> DecimalArray:
     """The rates of all bodies at unit rate of each velocity, (..., bodies, n)."""
     units = ([Decimal(1) if i == k else ZERO for i in range(x.n)] for k in range(x.n))
-    columns = [body_rates(x.mechanism, x.textbook.course.positions, unit) for unit in units]
+    columns = [body_rates(x.mechanism, x.textbook.trajectory.positions, unit) for unit in units]
     arrays = [entries_array(column, x.shape, Decimal(0)) for column in columns]
     return np.stack(arrays, axis=-1)
 
@@ -54,9 +54,9 @@ def _rates(x: States) -> DecimalArray:
 @law("loop_closure", "Newton's method of the reference in 75 digits, at states that close")
 def loop_closure(x: States) -> tuple[DecimalArray, DecimalArray]:
     """Positions of the reference, and no gap."""
-    closed, mechanism = x.given["q"].copy(), x.mechanism
-    for body, place in mechanism.held:
-        closed[..., place] = body_coordinate(mechanism, body, x.textbook.course.positions)
+    closed, mechanism = x.inputs["q"].copy(), x.mechanism
+    for body, place in mechanism.newton_positions:
+        closed[..., place] = body_coordinate(mechanism, body, x.textbook.trajectory.positions)
     return closed, np.full((*x.shape, 1), Decimal(0))
 
 
@@ -65,9 +65,9 @@ def transmission(x: States, joint: str) -> tuple[DecimalArray, ...]:
     """x, ẋ and the row of G."""
     body = next(i for i, b in enumerate(x.robot.model.bodies, 1) if b.joint.name == joint)
     position = entries_array(
-        [body_coordinate(x.mechanism, body, x.textbook.course.positions)], x.shape, Decimal(0)
+        [body_coordinate(x.mechanism, body, x.textbook.trajectory.positions)], x.shape, Decimal(0)
     )
-    rates = body_rates(x.mechanism, x.textbook.course.positions, x.textbook.course.qd)
+    rates = body_rates(x.mechanism, x.textbook.trajectory.positions, x.textbook.trajectory.qd)
     return (
         position,
         entries_array([rates[body - 1]], x.shape, Decimal(0)),
@@ -75,7 +75,7 @@ def transmission(x: States, joint: str) -> tuple[DecimalArray, ...]:
     )
 
 
-def _places(x: States, joint: str) -> dict[int, int]:
+def _coordinates_of_motors(x: States, joint: str) -> dict[int, int]:
     """The body of each motor, with the coordinate whose place it takes."""
     numbers = {body.joint.name: i for i, body in reversed([*enumerate(x.robot.model.bodies, 1)])}
     names = [joint] if joint in numbers else joint.split(",")
@@ -85,11 +85,11 @@ def _places(x: States, joint: str) -> dict[int, int]:
     )
 
 
-def _matrix(x: States, joint: str) -> DecimalArray:
+def _motor_jacobian(x: States, joint: str) -> DecimalArray:
     """J, (..., n, n): the identity, with the rows of G of the motors."""
     rates = _rates(x)
     matrix = np.broadcast_to(eye(x.n), (*x.shape, x.n, x.n)).copy()
-    for body, k in _places(x, joint).items():
+    for body, k in _coordinates_of_motors(x, joint).items():
         matrix[..., k, :] = rates[..., body - 1, :]
     return matrix
 
@@ -103,39 +103,39 @@ def _least_squares(matrix: DecimalArray, right: DecimalArray) -> DecimalArray:
 @law("motor_motion", METHOD)
 def motor_motion(x: States, joint: str) -> tuple[DecimalArray, DecimalArray]:
     """Positions and velocities of motors."""
-    positions, mechanism = x.textbook.course.positions, x.mechanism
+    positions, mechanism = x.textbook.trajectory.positions, x.mechanism
     entries: list[Scalar] = [ZERO] * x.n
     for k, place in single_positions(coupling_of(x.robot.model)).items():
-        entries[k] = x.given["q"][..., place]
-    for body, k in _places(x, joint).items():
+        entries[k] = x.inputs["q"][..., place]
+    for body, k in _coordinates_of_motors(x, joint).items():
         entries[k] = body_coordinate(mechanism, body, positions)
-    rates = batch_matvec(_matrix(x, joint), x.given["qd"])
+    rates = batch_matvec(_motor_jacobian(x, joint), x.inputs["qd"])
     return entries_array(entries, x.shape, Decimal(0)), rates
 
 
 @law("motor_torques", METHOD)
 def motor_torques(x: States, joint: str) -> DecimalArray:
     """τ_m with Jᵀ τ_m = τ."""
-    return _least_squares(_matrix(x, joint).swapaxes(-1, -2), x.given["tau"])
+    return _least_squares(_motor_jacobian(x, joint).swapaxes(-1, -2), x.inputs["tau"])
 
 
 @law("joint_torques", "virtual work of the motor torques with J")
 def joint_torques(x: States, joint: str) -> DecimalArray:
     """τ = Jᵀ τ_m."""
-    return batch_transposed_matvec(_matrix(x, joint), x.given["tau_m"])
+    return batch_transposed_matvec(_motor_jacobian(x, joint), x.inputs["tau_m"])
 
 
 @law("joint_rates", METHOD)
 def joint_rates(x: States, joint: str) -> DecimalArray:
     """q̇ with J q̇ = q̇_m."""
-    return _least_squares(_matrix(x, joint), x.given["qd_m"])
+    return _least_squares(_motor_jacobian(x, joint), x.inputs["qd_m"])
 
 
 @law("reflected_inertia", "second derivative of the motors' kinetic energy, with J")
 def reflected_inertia(x: States, joint: str) -> DecimalArray:
     """Jᵀ B J."""
-    j = _matrix(x, joint)
-    return batch_matmul(j.swapaxes(-1, -2), x.given["motor_inertia"][..., None] * j)
+    j = _motor_jacobian(x, joint)
+    return batch_matmul(j.swapaxes(-1, -2), x.inputs["motor_inertia"][..., None] * j)
 
 
 def _rod(loop: ReferenceLoop, body: int, poses: Poses) -> tuple[Point, Point] | None:
@@ -152,7 +152,7 @@ def _rod(loop: ReferenceLoop, body: int, poses: Poses) -> tuple[Point, Point] | 
         return None
     if body not in (*start, *other):
         return None
-    return (start, poses[pair[0]].place), (other, tips[1 - side])
+    return (start, poses[pair[0]].origin), (other, tips[1 - side])
 
 
 def _rod_equation(
@@ -160,7 +160,7 @@ def _rod_equation(
 ) -> tuple[DecimalArray, DecimalArray] | None:
     """Half the difference of the squares of a rod's length at a motor position and of its true
     length, and the derivative in the coordinates; None without a rod."""
-    positions, rates = x.textbook.course.positions, _rates(x)
+    positions, rates = x.textbook.trajectory.positions, _rates(x)
     closed = _rod(loop, body, body_poses(x.mechanism, positions))
     coordinates = [
         motor if i == body else body_coordinate(x.mechanism, i, positions)
@@ -183,23 +183,23 @@ def _rod_equation(
 @law("joint_step", "Newton's step on lengths of rods or positions of motors, least squares")
 def joint_step(x: States, joint: str) -> DecimalArray:
     """Joint positions after a step."""
-    positions, loops = x.textbook.course.positions, x.mechanism.loops
-    matrix, left = _matrix(x, joint), np.full((*x.shape, x.n), Decimal(0), object)
-    places = _places(x, joint)
+    positions, loops = x.textbook.trajectory.positions, x.mechanism.loops
+    matrix, residuals = _motor_jacobian(x, joint), np.full((*x.shape, x.n), Decimal(0), object)
+    places = _coordinates_of_motors(x, joint)
     for body, k in places.items():
-        motor = x.given["q_m"][..., k]
+        motor = x.inputs["q_m"][..., k]
         loop = next((loop for loop in loops if body in loop.dependent), None)
         away = body_coordinate(x.mechanism, body, positions) - motor
         rod = None
         if isinstance(loop, ReferenceLoop):
             rod = _rod_equation(x, loop, body, motor)
         if rod is not None:
-            left[..., k], matrix[..., k, :] = rod
+            residuals[..., k], matrix[..., k, :] = rod
         elif loop is not None and x.robot.model.body(body).freedom.turn is not ZERO:
-            left[..., k] = 2 * sin(away / 2) / cos(away / 2)
+            residuals[..., k] = 2 * sin(away / 2) / cos(away / 2)
         else:
-            left[..., k] = away
-    out, change = x.given["q"].copy(), _least_squares(matrix, left)
+            residuals[..., k] = away
+    out, change = x.inputs["q"].copy(), _least_squares(matrix, residuals)
     single = single_positions(coupling_of(x.robot.model))
     for k in places.values():
         out[..., single[k]] = out[..., single[k]] - change[..., k]
@@ -209,56 +209,60 @@ def joint_step(x: States, joint: str) -> DecimalArray:
 # -- elastic joints --------------------------------------------------------------------------------
 
 SPRINGS = "qdd = M^-1 (tau - bias) at the torques of the springs"
-Four = tuple[DecimalArray, DecimalArray, DecimalArray, DecimalArray]
+FourBlocks = tuple[DecimalArray, DecimalArray, DecimalArray, DecimalArray]
 
 
 def _spring(x: States) -> DecimalArray:
     """The torques of the springs."""
-    g = x.given
+    g = x.inputs
     return g["joint_stiffness"] * g["delta"] + g["spring_damping"] * g["deltad"]
 
 
-def _driven(x: States) -> States:
+def _driven_by_springs(x: States) -> States:
     """The states of the links, driven by their springs."""
-    return x.put(tau=_spring(x))
+    return x.with_inputs(tau=_spring(x))
 
 
 @law("elastic_forward_dynamics", SPRINGS)
 def elastic_forward_dynamics(x: States) -> tuple[DecimalArray, DecimalArray]:
     """q̈ and θ̈."""
-    motor = (x.given["tau_m"] - _spring(x)) / x.given["motor_inertia"]
-    return accelerations(_driven(x)), motor
+    motor = (x.inputs["tau_m"] - _spring(x)) / x.inputs["motor_inertia"]
+    return accelerations(_driven_by_springs(x)), motor
 
 
 @law("elastic_forward_dynamics_derivatives", f"derivatives of {SPRINGS} in 75 digits", 1)
-def elastic_forward_dynamics_derivatives(x: States) -> Four:
+def elastic_forward_dynamics_derivatives(x: States) -> FourBlocks:
     """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹ K and M⁻¹ D."""
-    y, m = _driven(x), inverse(x)
+    y, m = _driven_by_springs(x), inverse(x)
     by_q, by_qd = gradient(accelerations, y), gradient(accelerations, y, "qd")
-    gains = (x.given[name][..., None, :] for name in ("joint_stiffness", "spring_damping"))
+    gains = (x.inputs[name][..., None, :] for name in ("joint_stiffness", "spring_damping"))
     by_delta, by_deltad = (m * k for k in gains)
     return by_q, by_qd, by_delta, by_deltad
 
 
 @law("elastic_step:euler", f"a step of euler from {SPRINGS}")
-def euler(x: States) -> Four:
+def euler(x: States) -> FourBlocks:
     """Velocities of links and motors first, then positions of both."""
-    g, h = x.given, x.given["h"]
+    g, h = x.inputs, x.inputs["h"]
     links, motors = elastic_forward_dynamics(x)
     qd, thetad = g["qd"] + h * links, g["qd"] + g["deltad"] + h * motors
     return moved(x.mechanism, g["q"], h * qd), qd, g["delta"] + h * (thetad - qd), thetad - qd
 
 
 @law("elastic_step:rk4", f"a step of rk4 from {SPRINGS}")
-def rk4(x: States) -> Four:
+def rk4(x: States) -> FourBlocks:
     """Four slopes of (u, q̇, θ - q, θ̇ - q̇) with q ⊕ u."""
-    g, h, names = x.given, x.given["h"], ("qd", "delta", "deltad")
+    g, h, names = x.inputs, x.inputs["h"], ("qd", "delta", "deltad")
     slopes = list[list[DecimalArray]]()
     for share in map(Decimal, ("0", "0.5", "0.5", "1")):
         u, *changes = [share * h * s for s in slopes[-1]] if slopes else [0 * g["qd"]] * 4
         now = {name: g[name] + d for name, d in zip(names, changes, strict=True)}
-        links, motors = elastic_forward_dynamics(x.put(q=moved(x.mechanism, g["q"], u), **now))
-        slopes.append([series(x.mechanism, u, now["qd"]), links, now["deltad"], motors - links])
+        links, motors = elastic_forward_dynamics(
+            x.with_inputs(q=moved(x.mechanism, g["q"], u), **now)
+        )
+        slopes.append(
+            [tangent_rate(x.mechanism, u, now["qd"]), links, now["deltad"], motors - links]
+        )
     weights = np.array([Decimal(k) / 6 for k in (1, 2, 2, 1)], object)
     u, *changes = (
         h * np.tensordot(weights, np.array(x, object), 1) for x in zip(*slopes, strict=True)
@@ -270,7 +274,7 @@ def rk4(x: States) -> Four:
 @law("elastic_feedforward", "finite differences in time of the reference tau in 75 digits", 1)
 def elastic_feedforward(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
     """Motor torques, deflections and their rates."""
-    g = x.given
+    g = x.inputs
     stiffness, inertia = g["joint_stiffness"], g["motor_inertia"]
     joint, change = tau(x), rate(tau, x)
     second = second_rate(tau, x)
@@ -278,16 +282,16 @@ def elastic_feedforward(x: States) -> tuple[DecimalArray, DecimalArray, DecimalA
     return motor, joint / stiffness, change / stiffness
 
 
-def _linearizing(x: States) -> DecimalArray:
+def _linearizing_torques(x: States) -> DecimalArray:
     """The motor torques of feedback linearisation, not limited."""
-    g, stiffness = x.given, x.given["joint_stiffness"]
-    driven = x.put(tau=stiffness * g["delta"])
+    g, stiffness = x.inputs, x.inputs["joint_stiffness"]
+    driven = x.with_inputs(tau=stiffness * g["delta"])
     qdd = accelerations(driven)
     directions = {"q": g["qd"], "qd": qdd, "tau": stiffness * g["deltad"]}
     qddd = slope(accelerations, driven, **{k: x[None] for k, x in directions.items()})[..., 0]
     wanted = g["qdddd_ref"] + g["k_j"] * (g["qddd_ref"] - qddd) + g["k_a"] * (g["qdd_ref"] - qdd)
     wanted = wanted + g["k_d"] * (g["qd_ref"] - g["qd"]) + g["k_p"] * (g["q_ref"] - g["q"])
-    second = second_rate(tau, x.put(qdd=qdd, qddd=qddd, qdddd=wanted))
+    second = second_rate(tau, x.with_inputs(qdd=qdd, qddd=qddd, qdddd=wanted))
     return stiffness * g["delta"] + g["motor_inertia"] * (qdd + second / stiffness)
 
 
@@ -298,6 +302,6 @@ def _linearizing(x: States) -> DecimalArray:
 )
 def elastic_feedback_linearization(x: States) -> DecimalArray:
     """The motor torques."""
-    check_elastic_decay(x, _linearizing)
-    forces, limit = _linearizing(x), x.given["limit"]
+    check_elastic_decay(x, _linearizing_torques)
+    forces, limit = _linearizing_torques(x), x.inputs["limit"]
     return np.where(abs(forces) < limit, forces, np.where(forces < 0, -limit, limit))

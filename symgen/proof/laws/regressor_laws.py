@@ -14,7 +14,7 @@ from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import law
-from symgen.proof.laws.dynamics import at_rest, coriolis, fluid_wrench, mass, tau
+from symgen.proof.laws.dynamics import coriolis, fluid_wrench, gravity_forces, mass, tau
 from symgen.proof.laws.frame_laws import frame, potential
 from symgen.proof.reference_kinematics import (
     body_coordinate,
@@ -41,7 +41,7 @@ UNITS = "the reference dynamics with unit parameters"
 UNITS_OF_C = "C from Christoffel symbols with unit parameters"
 
 
-def owners(x: States) -> list[int]:
+def bodies_with_parameters(x: States) -> list[int]:
     """The bodies with parameters of their own in the order of columns: those with links, then
     rotors."""
     parts = [*enumerate(x.mechanism.parts, 1)]
@@ -52,10 +52,12 @@ def owners(x: States) -> list[int]:
 def massless(x: States) -> States:
     """The states of the robot without any inertia."""
     parts = tuple(
-        replace(part, links=tuple(replace(s, parameters=None) for s in part.links), spin=ZERO)
+        replace(part, links=tuple(replace(link, parameters=None) for link in part.links), spin=ZERO)
         for part in x.mechanism.parts
     )
-    return replace(x.free(), mechanism=replace(x.mechanism, parts=parts), link_parameters={})
+    return replace(
+        x.without_external_forces(), mechanism=replace(x.mechanism, parts=parts), link_parameters={}
+    )
 
 
 def unit_columns(x: States, count: int) -> DecimalArray:
@@ -74,7 +76,7 @@ def by_parameters(term: Term, x: States) -> DecimalArray:
     """A term where one parameter is 1 and all others 0, the last axis: the ten of each body about
     the frame of its first link, then the inertia of each rotor."""
     bare = massless(x)
-    return np.concatenate([_of_body(term, bare, i) for i in owners(x)], axis=-1)
+    return np.concatenate([_of_body(term, bare, i) for i in bodies_with_parameters(x)], axis=-1)
 
 
 def _of_body(term: Term, bare: States, i: int) -> DecimalArray:
@@ -82,8 +84,8 @@ def _of_body(term: Term, bare: States, i: int) -> DecimalArray:
     if unit_motion(part).balanced:
         return np.moveaxis(term(with_part(bare, i, 1, spin=Decimal(1))), 0, -1)
     first, *others = part.links
-    ten = tuple(unit_columns(bare, 10))
-    with_columns = with_part(bare, i, 10, links=(replace(first, parameters=ten), *others))
+    columns = tuple(unit_columns(bare, 10))
+    with_columns = with_part(bare, i, 10, links=(replace(first, parameters=columns), *others))
     return np.moveaxis(term(with_columns), 0, -1)
 
 
@@ -106,7 +108,7 @@ def passive_columns(x: States) -> DecimalArray:
     by_body: dict[int, dict[str, Scalar]] = {}
     for (i, kind), row in zip(terms, unit_columns(x, len(terms)), strict=True):
         by_body.setdefault(i, {})[kind] = row
-    passive = {i: _of_kinds(rows) | x.force_shape(i) for i, rows in by_body.items()}
+    passive = {i: _passive_row(rows) | x.force_shape(i) for i, rows in by_body.items()}
     alone = replace(massless(x), passive=passive, shape=(len(terms), *x.shape))
     columns = np.moveaxis(tau(alone), 0, -1)
     for k, (i, kind) in enumerate(terms):
@@ -115,7 +117,7 @@ def passive_columns(x: States) -> DecimalArray:
     return columns
 
 
-def _of_kinds(by_kind: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def _passive_row(by_kind: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """The numbers of a textbook's `State` from unit coefficients."""
     row: dict[str, Scalar] = {**by_kind}
     preload = row.pop("preload", None)
@@ -135,7 +137,7 @@ def mass_by_parameters(x: States) -> DecimalArray:
 @cached_method
 def gravity_by_parameters(x: States) -> DecimalArray:
     """∂g/∂π, (..., n, p)."""
-    return by_parameters(at_rest, x)
+    return by_parameters(gravity_forces, x)
 
 
 def with_passive_columns(columns: DecimalArray, x: States) -> DecimalArray:
@@ -146,22 +148,22 @@ def with_passive_columns(columns: DecimalArray, x: States) -> DecimalArray:
 def stored_columns(x: States) -> DecimalArray:
     """The columns of k and of k r in ½ k (q - r)² less its value at q = 0: (..., 1, 2 x joints)."""
     joints = [i for i, kind in passive_terms(x) if kind == "stiffness"]
-    at = [body_coordinate(x.mechanism, i, x.textbook.course.positions) for i in joints]
+    at = [body_coordinate(x.mechanism, i, x.textbook.trajectory.positions) for i in joints]
     columns = [column for q in at for column in (q * q / 2, -q)]
     return entries_array(columns, x.shape, Decimal(0))[..., None, :]
 
 
 @law("regressor", UNITS)
-def whole(x: States) -> DecimalArray:
+def regressor(x: States) -> DecimalArray:
     """Y, (..., n, y)."""
     return with_passive_columns(by_parameters(tau, x), x)
 
 
 @law("slotine_li_regressor", UNITS_OF_C, 2)
-def reference(x: States) -> DecimalArray:
+def slotine_li_regressor(x: States) -> DecimalArray:
     """Y_r of M q̈_r + C q̇_r + g, (..., n, y), C by Christoffel's definition."""
     m, c = mass_by_parameters(x), coriolis_by_parameters(x)
-    r, rr = (x.given[name][..., None, :, None] for name in ("qd_r", "qdd_r"))
+    r, rr = (x.inputs[name][..., None, :, None] for name in ("qd_r", "qdd_r"))
     passive = (m * rr).sum(-2) + (c * r).sum(-2) + gravity_by_parameters(x)
     return with_passive_columns(passive, x)
 
@@ -173,7 +175,7 @@ def coriolis_by_parameters(x: States) -> DecimalArray:
     return by_parameters(coriolis, x)
 
 
-def sensed(x: States, link: str) -> DecimalArray:
+def wrench_on_link(x: States, link: str) -> DecimalArray:
     """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
     body = x.mechanism.body_of(link)[0]
     entries = transmitted_wrench(x.mechanism, x.textbook, body, frame(x, link))
@@ -183,20 +185,20 @@ def sensed(x: States, link: str) -> DecimalArray:
 @law("wrench_regressor", UNITS)
 def wrench_regressor(x: States, link: str) -> DecimalArray:
     """W."""
-    return by_parameters(lambda y: sensed(y, link), x)
+    return by_parameters(lambda y: wrench_on_link(y, link), x)
 
 
 @law("momentum_regressor", UNITS)
 @cached_method
 def momentum_regressor(x: States) -> DecimalArray:
     """P."""
-    return (mass_by_parameters(x) * x.given["qd"][..., None, :, None]).sum(-2)
+    return (mass_by_parameters(x) * x.inputs["qd"][..., None, :, None]).sum(-2)
 
 
 @law("kinetic_energy_regressor", UNITS)
 def kinetic_energy_regressor(x: States) -> DecimalArray:
     """k."""
-    momentum, v = momentum_regressor(x), x.given["qd"]
+    momentum, v = momentum_regressor(x), x.inputs["qd"]
     return batch_transposed_matvec(momentum, v)[..., None, :] / 2
 
 
@@ -210,16 +212,16 @@ def potential_energy_regressor(x: States) -> DecimalArray:
 def momentum_rate_regressor(x: States) -> DecimalArray:
     """N of Cᵀ q̇ - g."""
     c = coriolis_by_parameters(x)
-    return (c * x.given["qd"][..., :, None, None]).sum(-3) - gravity_by_parameters(x)
+    return (c * x.inputs["qd"][..., :, None, None]).sum(-3) - gravity_by_parameters(x)
 
 
-PRINTED = "sum of J^T (I dJ/dt + v x* I J) as published"
+AS_PUBLISHED = "sum of J^T (I dJ/dt + v x* I J) as published"
 
 
 def _jacobians(x: States) -> DecimalArray:
     """The Jacobians of all bodies about the root's origin, angular rows first: (..., bodies, 6,
     n)."""
-    robot, bodies = x.mechanism, body_poses(x.mechanism, x.textbook.course.positions)
+    robot, bodies = x.mechanism, body_poses(x.mechanism, x.textbook.trajectory.positions)
     count = len(robot.parts)
     cells: list[Any] = [ZERO] * (count * 6 * count)
     for i in robot.outward:
@@ -240,7 +242,7 @@ def _cross(v: DecimalArray) -> DecimalArray:
 
 def _spatial(link: Any, shape: tuple[int, ...]) -> DecimalArray:
     """A link's spatial inertia about the root's origin, angular part first."""
-    p, h, m = link.place, link.h, link.m
+    p, h, m = link.origin, link.h, link.m
     flat = entries_array([*p, *h, m, *(e for row in link.inertia for e in row)], shape, Decimal(0))
     place, first, weight = _cross(flat[..., :3]), _cross(flat[..., 3:6]), flat[..., 6, None, None]
     about = flat[..., 7:].reshape(*shape, 3, 3)
@@ -258,7 +260,7 @@ def _spatial(link: Any, shape: tuple[int, ...]) -> DecimalArray:
     return np.concatenate(rows, axis=-2)
 
 
-@law("coriolis_matrix_newton_euler", PRINTED, 1)
+@law("coriolis_matrix_newton_euler", AS_PUBLISHED, 1)
 def newton_euler(x: States) -> DecimalArray:
     """C, (..., n, n)."""
     robot = x.mechanism
@@ -266,7 +268,7 @@ def newton_euler(x: States) -> DecimalArray:
     total: Any = np.full((*x.shape, x.n, x.n), Decimal(0), object)
     for i, link in moving_inertias(robot, x.textbook):
         inertia, j = _spatial(link, x.shape), units[..., i - 1, :, :]
-        v = batch_matvec(j, x.given["qd"])
+        v = batch_matvec(j, x.inputs["qd"])
         w, o = _cross(v[..., :3]), _cross(v[..., 3:])
         rows = [np.concatenate([w, o], axis=-1), np.concatenate([0 * w, w], axis=-1)]
         force = np.concatenate(rows, axis=-2)  # v ×*, moments first
@@ -277,28 +279,28 @@ def newton_euler(x: States) -> DecimalArray:
     return total
 
 
-law("coriolis_matrix_newton_euler_rate", f"finite differences in time of the {PRINTED}", 1)(
+law("coriolis_matrix_newton_euler_rate", f"finite differences in time of the {AS_PUBLISHED}", 1)(
     partial(rate, newton_euler)
 )
-law("coriolis_matrix_newton_euler_by_parameters", f"unit parameters in the {PRINTED}", 2)(
+law("coriolis_matrix_newton_euler_by_parameters", f"unit parameters in the {AS_PUBLISHED}", 2)(
     partial(by_parameters, newton_euler)
 )
 
 
-@law("coriolis_matrix_newton_euler_gradient", f"derivatives of the {PRINTED}", 2)
+@law("coriolis_matrix_newton_euler_gradient", f"derivatives of the {AS_PUBLISHED}", 2)
 def coriolis_matrix_newton_euler_gradient(x: States) -> tuple[DecimalArray, DecimalArray]:
     """∂C/∂q, ∂C/∂q̇."""
     return gradient(newton_euler, x), gradient(newton_euler, x, "qd")
 
 
-@law("slotine_li_regressor_newton_euler", f"unit parameters in the {PRINTED}", 2)
+@law("slotine_li_regressor_newton_euler", f"unit parameters in the {AS_PUBLISHED}", 2)
 def slotine_li_regressor_newton_euler(x: States) -> DecimalArray:
     """M q̈_r + C q̇_r + g of unit parameters."""
 
     def term(y: States) -> DecimalArray:
         m, c = mass(y), newton_euler(y)
-        moved = batch_matvec(m, x.given["qdd_r"])
-        return moved + batch_matvec(c, x.given["qd_r"]) + at_rest(y)
+        moved = batch_matvec(m, x.inputs["qdd_r"])
+        return moved + batch_matvec(c, x.inputs["qd_r"]) + gravity_forces(y)
 
     return with_passive_columns(by_parameters(term, x), x)
 
@@ -313,8 +315,8 @@ def wrench(x: States, joint: str, in_root_axes: bool = False) -> DecimalArray:
     the root's axes: (..., 6)."""
     bodies = enumerate(x.robot.model.bodies, 1)
     last = max(i for i, b in bodies if b.joint.name == joint and not b.joint.type.is_rotor)
-    body = body_poses(x.mechanism, x.textbook.course.positions)[last]
-    frame = Frame(WORLD if in_root_axes else body.axes, body.place)
+    body = body_poses(x.mechanism, x.textbook.trajectory.positions)[last]
+    frame = Frame(WORLD if in_root_axes else body.axes, body.origin)
     entries = transmitted_wrench(x.mechanism, x.textbook, last, frame)
     rigid = entries_array(entries, x.shape, Decimal(0))
     return rigid + fluid_wrench(x, last, frame) if x.robot.fluid else rigid

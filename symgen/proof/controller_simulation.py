@@ -1,5 +1,6 @@
-"""A closed loop in many digits: a controller of `symgen.algorithms.controllers` on a robot that is
-simulated, both by their own algorithms in decimal numbers; what C has to give is recorded.
+"""The simulation of a closed control loop in many digits: a controller of
+`symgen.algorithms.controllers` on a robot that is simulated, both by their own algorithms in
+decimal numbers; what C has to give is recorded.
 
 The robot takes the forces of the controller, and of an observer small forces of its own and, from
 half of the time on, one that the observer is not told of. What the controller reads is rounded as C
@@ -40,7 +41,7 @@ Number = Callable[[float], Any]
 
 
 @dataclass
-class ClosedLoop:
+class SimulatedController:
     """A controller with its state, on any scalars: the twin in Python of the struct of C.
 
     `gains` has every input that does not change, each as long as the array it is for."""
@@ -68,7 +69,7 @@ class ClosedLoop:
 
 
 @dataclass(frozen=True)
-class ClosedLoopRecord:
+class ControlRecord:
     """The record of a closed loop: a row for each sample by input that changes (`measured`) and by
     output (`wanted`), and the gains by name."""
 
@@ -90,9 +91,9 @@ def _traced(robot: ParametricModel, quantity: str) -> Program:
     return trace(robot, FunctionRequest.parse(quantity)).program
 
 
-def loop_of(
+def controller_of(
     robot: ParametricModel, row: ControllerType, function: Function, number: Number = Decimal
-) -> ClosedLoop:
+) -> SimulatedController:
     """The controller of a function at its start, with the gains of its row."""
     sizes = {name: prod(shape) for name, shape in function.program.inputs}
     gains = {
@@ -100,11 +101,13 @@ def loop_of(
         for name, given in row.gains.items()
     }
     if row.by_inertia:
-        felt = _inertias(robot)
+        inertias = _inertias(robot)
         for name in row.by_inertia:
-            gains[name] = [number(row.gains[name][0] * x) for x in felt]
-    state = {name: _start(row, name, sizes[name], gains, number) for name in row.state}
-    return ClosedLoop(row, function.program, gains, state, number, function.quantities[0].link)
+            gains[name] = [number(row.gains[name][0] * x) for x in inertias]
+    state = {name: _initial_state(row, name, sizes[name], gains, number) for name in row.state}
+    return SimulatedController(
+        row, function.program, gains, state, number, function.quantities[0].link
+    )
 
 
 def _inertias(robot: ParametricModel) -> list[float]:
@@ -120,12 +123,12 @@ def _inertias(robot: ParametricModel) -> list[float]:
     return [float(f"{plain(mass_matrix[k * n + k]):.3g}") for k in range(n)]
 
 
-def _start(
+def _initial_state(
     row: ControllerType, name: str, size: int, gains: Mapping[str, list[Any]], number: Number
 ) -> list[Any]:
-    how = row.start.get(name)
-    if isinstance(how, str):
-        return [*gains[how]]
+    start = row.start.get(name)
+    if isinstance(start, str):
+        return [*gains[start]]
     return [number(x) for x in row.initial_values(name, size)]
 
 
@@ -171,7 +174,7 @@ class Plant:
         self.qdd = [(a - b) / h for a, b in zip(self.state["qd"], before, strict=True)]
 
 
-def _plant(robot: ParametricModel, loop: ClosedLoop, start: Sequence[float]) -> Plant:
+def _plant(robot: ParametricModel, loop: SimulatedController, start: Sequence[float]) -> Plant:
     """The robot at rest at the start; of a controller of motors with springs that are not
     deflected."""
     zeros, elastic = [loop.number(0.0)] * robot.model.dof, loop.row.is_elastic
@@ -183,25 +186,25 @@ def _plant(robot: ParametricModel, loop: ClosedLoop, start: Sequence[float]) -> 
 
 def record(
     robot: ParametricModel,
-    loop: ClosedLoop,
+    loop: SimulatedController,
     scalar: str = "double",
     samples: int = SAMPLES,
     plant: ParametricModel | None = None,
-) -> ClosedLoopRecord:
+) -> ControlRecord:
     """The closed loop of a robot whose numbers are all known, by default with its friction and
     springs, or of another `plant` with the same joints."""
     real, row = TYPES[scalar], loop.row
     n, start, number = robot.model.dof, _start_positions(robot), loop.number
     zeros = [number(0.0)] * n
-    aim = _aim(robot, loop.link, start, number) if "p_ref" in row.step else {}
-    body = _plant(plant or with_known_forces(robot), loop, start)
+    pose_reference = _pose_reference(robot, loop.link, start, number) if "p_ref" in row.step else {}
+    plant_state = _plant(plant or with_known_forces(robot), loop, start)
     rows: dict[str, list[list[float]]] = {}
     tau = zeros
     with decimal_precision():
         for sample in range(samples):
             t = sample * SAMPLE_TIME
-            known = {**body.state, "qdd": body.qdd, "tau": tau}
-            known |= _reference(robot, start, t, number) | aim
+            known = {**plant_state.state, "qdd": plant_state.qdd, "tau": tau}
+            known |= _reference(robot, start, t, number) | pose_reference
             measured = {name: [float(real(float(x))) for x in known[name]] for name in row.step}
             inputs = {name: [number(x) for x in values] for name, values in measured.items()}
             results = loop.step({**inputs, "h": [number(float(real(SAMPLE_TIME)))]})
@@ -213,14 +216,14 @@ def record(
                 else [number(0.2 * sin((20 + 3 * k) * t)) for k in range(n)]
             )
             late = not row.forces and sample >= samples // 2
-            body.moved([tau[0] + number(OBSERVED_FORCE * late), *tau[1:]])
+            plant_state.moved([tau[0] + number(OBSERVED_FORCE * late), *tau[1:]])
     gains = {name: [float(x) for x in values] for name, values in loop.gains.items()}
     wanted = {name: values for name, values in rows.items() if name not in row.step}
-    return ClosedLoopRecord({name: rows[name] for name in row.step}, wanted, gains)
+    return ControlRecord({name: rows[name] for name in row.step}, wanted, gains)
 
 
 def rounding_departures(
-    loop: ClosedLoop, recorded: ClosedLoopRecord, number: Number
+    loop: SimulatedController, recorded: ControlRecord, number: Number
 ) -> dict[str, float]:
     """How far each output of the loop, at its start, departs from the record when it computes with
     `number`: what rounding may do to it, which controllers that learn from little make large."""
@@ -264,7 +267,7 @@ def _reference(
     return {name: [number(x) for x in values] for name, values in reference}
 
 
-def _aim(
+def _pose_reference(
     robot: ParametricModel, link: str, start: Sequence[float], number: Number
 ) -> dict[str, list[Any]]:
     """A place a little beside that where a link is at the start."""

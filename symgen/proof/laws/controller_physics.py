@@ -6,7 +6,8 @@ decay as their differential equation says, and no energy is gained. So a belief 
 equation share is seen. All is without friction, which is dissipative; the observer's includes it.
 
 Errors of position on rotations and rigid displacements follow their equation to first order, so
-that the states here are near their reference: a part `NEAR` of the difference that was drawn."""
+that the states here are near their reference: a part `REFERENCE_OFFSET` of the difference that was
+drawn."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,7 +21,7 @@ import numpy as np
 from symgen.numbers.types import DecimalArray
 from symgen.proof.laws import LawError
 from symgen.proof.laws.dynamics import accelerations, mass
-from symgen.proof.laws.integration_laws import between, moved
+from symgen.proof.laws.integration_laws import moved, velocity_between
 from symgen.proof.reference_kinematics import orientation
 from symgen.proof.states import STEP, States, batch_matmul, batch_matvec
 from symgen.proof.tangent import (
@@ -33,10 +34,10 @@ from symgen.tracing.robot import SPRING_COEFFICIENTS
 Command = Callable[[States], DecimalArray]
 """The forces of a controller, not limited."""
 
-NEAR: Final = Decimal("1e-8")
-INSTANT: Final = Decimal("1e-20")
+REFERENCE_OFFSET: Final = Decimal("1e-8")
+TIME_STEP: Final = Decimal("1e-20")
 """The time (s) of differences along a motion."""
-LEAST_EIGENVALUE: Final = 1e-9
+MIN_EIGENVALUE: Final = 1e-9
 """A scaled mass matrix with a smaller eigenvalue determines no accelerations."""
 TOLERANCE: Final = Decimal("1e-5")
 """The largest violation, as a part of the terms that are to cancel."""
@@ -57,7 +58,10 @@ def in_body_axes(x: States, v: DecimalArray, q: DecimalArray, q_ref: DecimalArra
         n, at = block.translation_count, block.velocity_slice
         if n is not None:
             here, there = q[..., block.position_slice], q_ref[..., block.position_slice]
-            back, there_axes = np.swapaxes(_axes(here[..., n:]), -1, -2), _axes(there[..., n:])
+            back, there_axes = (
+                np.swapaxes(_rotation_of(here[..., n:]), -1, -2),
+                _rotation_of(there[..., n:]),
+            )
             turn = batch_matmul(back, there_axes)
             w = batch_matvec(turn, v[..., at][..., n:])
             parts = [w]
@@ -68,7 +72,7 @@ def in_body_axes(x: States, v: DecimalArray, q: DecimalArray, q_ref: DecimalArra
     return out
 
 
-def _axes(four: DecimalArray) -> DecimalArray:
+def _rotation_of(four: DecimalArray) -> DecimalArray:
     """The rotation matrix of a unit quaternion."""
     rows = orientation([four[..., k] for k in range(4)])
     return np.stack([np.stack([*row], axis=-1) for row in rows], axis=-2)
@@ -87,10 +91,10 @@ def _determined(x: States) -> DecimalArray:
     m = mass(x).astype(float)
     sizes = np.sqrt(np.abs(np.diagonal(m, axis1=-2, axis2=-1))) + np.finfo(float).tiny
     scaled = m / (sizes[..., :, None] * sizes[..., None, :])
-    return np.linalg.eigvalsh(scaled)[..., 0] > LEAST_EIGENVALUE
+    return np.linalg.eigvalsh(scaled)[..., 0] > MIN_EIGENVALUE
 
 
-def _moves(check: Callable[..., None]) -> Callable[..., None]:
+def _if_determined(check: Callable[..., None]) -> Callable[..., None]:
     """A check that is left out where M has no inverse, so that no motion is determined."""
 
     @wraps(check)
@@ -101,15 +105,15 @@ def _moves(check: Callable[..., None]) -> Callable[..., None]:
     return checked
 
 
-@_moves
+@_if_determined
 def check_free_motion(x: States, momentum_rate: DecimalArray) -> None:
     """The rate of momentum that an observer explains is that of the free motion, friction, springs
     and known wrenches included. Raises LawError."""
-    g, qdd = x.given, accelerations(x)
+    g, qdd = x.inputs, accelerations(x)
 
     def momentum(t: DecimalArray) -> DecimalArray:
         rates = g["qd"] + t * qdd
-        at = x.put(q=displaced(x.mechanism, g["q"], t * g["qd"]), qd=rates)
+        at = x.with_inputs(q=displaced(x.mechanism, g["q"], t * g["qd"]), qd=rates)
         return batch_matvec(mass(at), rates)
 
     change = (momentum(STEP) - momentum(-STEP)) / (2 * STEP)
@@ -119,15 +123,15 @@ def check_free_motion(x: States, momentum_rate: DecimalArray) -> None:
 
 def near_reference(x: States) -> States:
     """The states without friction, near their reference, with an integral of zero."""
-    g, robot = x.given, x.mechanism
-    q_ref = moved(robot, g["q"], NEAR * between(robot, g["q"], g["q_ref"]))
-    wanted = g["qd"] + NEAR * (g["qd_ref"] - g["qd"])
+    g, robot = x.inputs, x.mechanism
+    q_ref = moved(robot, g["q"], REFERENCE_OFFSET * velocity_between(robot, g["q"], g["q_ref"]))
+    wanted = g["qd"] + REFERENCE_OFFSET * (g["qd_ref"] - g["qd"])
     qd_ref = in_body_axes(x, wanted, q_ref, g["q"])
-    near = without_friction(x).put(q_ref=q_ref, qd_ref=qd_ref)
-    return near.put(e_int=0 * g["e_int"]) if "e_int" in g else near
+    near = without_friction(x).with_inputs(q_ref=q_ref, qd_ref=qd_ref)
+    return near.with_inputs(e_int=0 * g["e_int"]) if "e_int" in g else near
 
 
-def _course(
+def _path(
     x: States, q: DecimalArray, qd: DecimalArray, qdd: DecimalArray
 ) -> Callable[[DecimalArray], DecimalArray]:
     """Positions as a function of time, to its square."""
@@ -135,65 +139,66 @@ def _course(
     return lambda t: displaced(x.mechanism, q, t * qd + t * t / 2 * bent)
 
 
-@_moves
+@_if_determined
 def check_decay(x: States, command: Command, stiffness: Callable[[States], DecimalArray]) -> None:
     """Errors of position follow e'' + k_d e' + k e = 0 under the forces, k the stiffness by the
     mass. Raises LawError."""
     near = near_reference(x)
-    g = near.given
-    qdd = accelerations(near.put(tau=command(near)))
-    here = _course(near, g["q"], g["qd"], qdd)
-    there = _course(near, g["q_ref"], g["qd_ref"], g["qdd_ref"])
+    g = near.inputs
+    qdd = accelerations(near.with_inputs(tau=command(near)))
+    here = _path(near, g["q"], g["qd"], qdd)
+    there = _path(near, g["q_ref"], g["qd_ref"], g["qdd_ref"])
     before, now, after = (
-        between(x.mechanism, here(t), there(t)) for t in (-INSTANT, Decimal(0), INSTANT)
+        velocity_between(x.mechanism, here(t), there(t))
+        for t in (-TIME_STEP, Decimal(0), TIME_STEP)
     )
-    rate, second = (after - before) / (2 * INSTANT), (after - 2 * now + before) / INSTANT**2
+    rate, second = (after - before) / (2 * TIME_STEP), (after - 2 * now + before) / TIME_STEP**2
     terms = [second, g["k_d"] * rate, stiffness(near) * now]
     _check(near, "errors do not decay as specified", sum(terms), np.concatenate(terms, axis=-1))
 
 
-@_moves
+@_if_determined
 def check_passive(x: States, command: Command) -> None:
     """The energy ½ ėᵀ M ė + ½ eᵀ k_p e of the errors changes by -ėᵀ k_d ė alone. Raises
     LawError."""
     near = near_reference(x)
-    g = near.given
-    qdd = accelerations(near.put(tau=command(near)))
-    here = _course(near, g["q"], g["qd"], qdd)
-    there = _course(near, g["q_ref"], g["qd_ref"], g["qdd_ref"])
+    g = near.inputs
+    qdd = accelerations(near.with_inputs(tau=command(near)))
+    here = _path(near, g["q"], g["qd"], qdd)
+    there = _path(near, g["q_ref"], g["qd_ref"], g["qdd_ref"])
 
     def rate_error(t: DecimalArray) -> DecimalArray:
         reference = g["qd_ref"] + t * g["qdd_ref"]
         return in_body_axes(near, reference, here(t), there(t)) - (g["qd"] + t * qdd)
 
     def energy(t: DecimalArray) -> DecimalArray:
-        e, v = between(x.mechanism, here(t), there(t)), rate_error(t)
-        kinetic = v * batch_matvec(mass(near.put(q=here(t))), v)
+        e, v = velocity_between(x.mechanism, here(t), there(t)), rate_error(t)
+        kinetic = v * batch_matvec(mass(near.with_inputs(q=here(t))), v)
         return ((kinetic + g["k_p"] * e * e) / 2).sum(axis=-1, keepdims=True)
 
-    power = (energy(INSTANT) - energy(-INSTANT)) / (2 * INSTANT)
+    power = (energy(TIME_STEP) - energy(-TIME_STEP)) / (2 * TIME_STEP)
     v = rate_error(Decimal(0))
     lost = (g["k_d"] * v * v).sum(axis=-1, keepdims=True)
     size = (abs(g["k_d"]) * v * v + v * v).sum(axis=-1, keepdims=True)
     _check(near, "the energy changes by more than the work of the damping", power + lost, size)
 
 
-@_moves
+@_if_determined
 def check_elastic_decay(x: States, command: Command) -> None:
     """Under the motor torques, errors of links behind springs follow
     e'''' + k_j e''' + k_a e'' + k_d e' + k_p e = 0. Raises LawError."""
-    g, stiffness = x.given, x.given["joint_stiffness"]
-    qdd = accelerations(x.put(tau=stiffness * g["delta"]))
+    g, stiffness = x.inputs, x.inputs["joint_stiffness"]
+    qdd = accelerations(x.with_inputs(tau=stiffness * g["delta"]))
     bent = (command(x) - stiffness * g["delta"]) / g["motor_inertia"] - qdd
 
     def links(t: DecimalArray, jerk: DecimalArray) -> DecimalArray:
         square = t * t / 2
         spring = stiffness * (g["delta"] + t * g["deltad"] + square * bent)
         q, qd = g["q"] + t * g["qd"] + square * qdd, g["qd"] + t * qdd + square * jerk
-        return accelerations(x.put(q=q, qd=qd, tau=spring))
+        return accelerations(x.with_inputs(q=q, qd=qd, tau=spring))
 
-    jerk = (links(INSTANT, 0 * qdd) - links(-INSTANT, 0 * qdd)) / (2 * INSTANT)
-    snap = (links(INSTANT, jerk) - 2 * qdd + links(-INSTANT, jerk)) / INSTANT**2
+    jerk = (links(TIME_STEP, 0 * qdd) - links(-TIME_STEP, 0 * qdd)) / (2 * TIME_STEP)
+    snap = (links(TIME_STEP, jerk) - 2 * qdd + links(-TIME_STEP, jerk)) / TIME_STEP**2
     motion = zip(("q", "qd", "qdd", "qddd"), (g["q"], g["qd"], qdd, jerk), strict=True)
     errors = [g[f"{name}_ref"] - now for name, now in motion]
     gains = (g[name] for name in ("k_p", "k_d", "k_a", "k_j"))

@@ -8,10 +8,10 @@ import pytest
 
 import symgen
 from symgen.numbers.decimals import decimal_precision
-from symgen.proof.laws import LawError, loop_physics, motor_laws
+from symgen.proof.laws import LawError, controller_physics, motor_laws
 from symgen.proof.laws import controller_laws as controllers
 from symgen.proof.laws.dynamics import accelerations, coriolis, mass, tau
-from symgen.proof.laws.integration_laws import between
+from symgen.proof.laws.integration_laws import velocity_between
 from symgen.proof.states import DIGITS, States
 from tests.support.pinocchio_plants import urdf
 
@@ -37,24 +37,24 @@ def states(kind):
 
 
 def stiffness(x):
-    return x.given["k_p"] + x.given["k_i"] * x.given["h"]
+    return x.inputs["k_p"] + x.inputs["k_i"] * x.inputs["h"]
 
 
 def explained(x, friction=True):
     """The rate of momentum of the robot's model."""
-    y = x if friction else loop_physics.without_friction(x)
-    moved = np.einsum("...ij,...i->...j", coriolis(x), x.given["qd"])
-    bias = tau(y.put(qdd=None)) - np.einsum("...ij,...j->...i", coriolis(x), x.given["qd"])
-    return x.given["tau"] + moved - bias
+    y = x if friction else controller_physics.without_friction(x)
+    moved = np.einsum("...ij,...i->...j", coriolis(x), x.inputs["qd"])
+    bias = tau(y.with_inputs(qdd=None)) - np.einsum("...ij,...j->...i", coriolis(x), x.inputs["qd"])
+    return x.inputs["tau"] + moved - bias
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_right_equations_keep_their_promises(kind):
     with decimal_precision(DIGITS):
         x = states(kind)
-        loop_physics.check_free_motion(x, explained(x))
-        loop_physics.check_decay(x, controllers._computed, stiffness)
-        loop_physics.check_passive(x, controllers._impedance)
+        controller_physics.check_free_motion(x, explained(x))
+        controller_physics.check_decay(x, controllers._computed_forces, stiffness)
+        controller_physics.check_passive(x, controllers._impedance_forces)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,7 +62,7 @@ def test_a_model_without_friction_leaves_a_residual(kind):
     with decimal_precision(DIGITS):
         x = states(kind)
         with pytest.raises(LawError, match="the residual of a free motion is not zero"):
-            loop_physics.check_free_motion(x, explained(x, friction=False))
+            controller_physics.check_free_motion(x, explained(x, friction=False))
 
 
 @pytest.mark.parametrize("kind", ["ball", "floating"])
@@ -70,14 +70,14 @@ def test_references_in_other_axes_do_not_decay(kind):
     """The differences of numbers in the axes of two bodies."""
 
     def untransported(x):
-        g, e = x.given, between(x.mechanism, x.given["q"], x.given["q_ref"])
+        g, e = x.inputs, velocity_between(x.mechanism, x.inputs["q"], x.inputs["q_ref"])
         wanted = g["qdd_ref"] + g["k_d"] * (g["qd_ref"] - g["qd"]) + stiffness(x) * e
-        return tau(x.put(qdd=wanted))
+        return tau(x.with_inputs(qdd=wanted))
 
     with decimal_precision(DIGITS):
         x = states(kind)
         with pytest.raises(LawError, match="do not decay"):
-            loop_physics.check_decay(x, untransported, stiffness)
+            controller_physics.check_decay(x, untransported, stiffness)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -85,16 +85,16 @@ def test_cancelled_centrifugal_forces_are_not_passive(kind):
     """C q̇ in place of C q̇_ref."""
 
     def cancelled(x):
-        g, (qd_r, _) = x.given, controllers._reference(x)
+        g, (qd_r, _) = x.inputs, controllers._reference(x)
         missing = np.einsum("...ij,...j->...i", coriolis(x), g["qd"] - qd_r)
-        return controllers._impedance(x) + missing
+        return controllers._impedance_forces(x) + missing
 
     with decimal_precision(DIGITS):
         x = states(kind)
         with pytest.raises(
             LawError, match="the energy changes by more than the work of the damping"
         ):
-            loop_physics.check_passive(x, cancelled)
+            controller_physics.check_passive(x, cancelled)
 
 
 def test_states_are_those_of_a_moving_robot():
@@ -110,13 +110,15 @@ def test_links_behind_springs_decay_by_the_right_equation_alone(left_out):
     with decimal_precision(DIGITS):
         x = states("revolute")
         more = {name: random.uniform(0.5, 2.0, (COUNT, x.n)) for name in (*names, *SPRINGS)}
-        x = x.put(**{name: np.vectorize(Decimal)(values) for name, values in more.items()})
+        x = x.with_inputs(**{name: np.vectorize(Decimal)(values) for name, values in more.items()})
 
         def command(y):
-            return motor_laws._linearizing(y.put(**{left_out: 0 * y.given[left_out]}))
+            return motor_laws._linearizing_torques(
+                y.with_inputs(**{left_out: 0 * y.inputs[left_out]})
+            )
 
         if not left_out:
-            loop_physics.check_elastic_decay(x, motor_laws._linearizing)
+            controller_physics.check_elastic_decay(x, motor_laws._linearizing_torques)
             return
         with pytest.raises(LawError, match="do not decay"):
-            loop_physics.check_elastic_decay(x, command)
+            controller_physics.check_elastic_decay(x, command)
