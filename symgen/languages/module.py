@@ -224,7 +224,8 @@ class Module:
         """A state in short numbers, except torques, which are short already, and positions that
         Newton's method found for closed loops."""
         inputs, link_parameters = drawn
-        held_positions = {("q", place) for _, place in coupling_of(self.robot.model).newton_positions}
+        newton_positions = coupling_of(self.robot.model).newton_positions
+        held_positions = {("q", place) for _, place in newton_positions}
         rounded = {
             k: tuple(
                 x if (k, n) in held_positions else round(x, 4) or NONZERO_DEFAULTS.get(k, 0.0)
@@ -263,7 +264,10 @@ class Module:
     def _draw_independently(self, rng: random.Random, count: int) -> list[RandomState]:
         blocks = self.robot.blocks.items()
         return [
-            (self._random_inputs(rng), {name: perturbed_parameters(rng, block) for name, block in blocks})
+            (
+                self._random_inputs(rng),
+                {name: perturbed_parameters(rng, block) for name, block in blocks},
+            )
             for _ in range(count)
         ]
 

@@ -16,7 +16,7 @@ from symgen.languages.accuracy import MAX_CODE, QUANTUM, SAFETY_FACTOR, ZERO_COD
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.numbers.decimals import decimal_precision
-from symgen.proof.laws.frame_laws import aligned, by_axes
+from symgen.proof.laws.frame_laws import aligned_jacobian, jacobian_by_axes
 from symgen.proof.state_generation import (
     SELF_TEST_CHANGES,
     select_test_states,
