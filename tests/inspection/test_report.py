@@ -31,8 +31,8 @@ CASES = [{}, {"scalar": "float", "trig": "inline"}, {"chunk": 30}, {"parameters"
 def test_the_facts(options):
     module, folder, report = made(**options)
     for f in functions(module):
-        row = report["functions"][f.d.name]
-        assert row["operations"] == counts(f.d.program).as_dict() and row["work"] == f.work
+        row = report["functions"][f.description.name]
+        assert row["operations"] == counts(f.description.program).as_dict() and row["work"] == f.work
         text = (folder / f"{f.full_name}.c").read_text()
         assert row["pieces"] == max(
             1, len(re.findall(r"^static \w+ (?:void|int) part\d+\(", text, re.MULTILINE))
@@ -42,7 +42,7 @@ def test_the_facts(options):
         assert row["literals"] == len(literals)
         assert row["stack"] is None and row["code"] is None
     assert report["target"] is None
-    assert report["functions"].keys() == {f.d.name for f in functions(module)}
+    assert report["functions"].keys() == {f.description.name for f in functions(module)}
 
 
 def test_files_and_hashes():

@@ -70,13 +70,13 @@ def test_the_recursion_takes_linear_time(monkeypatch):
 
 @pytest.mark.parametrize(("count", "tried"), [(12, True), (60, False)])
 def test_deep_chains_are_not_traced_with_factors_of_the_mass_matrix(count, tried, monkeypatch):
-    names, usual = set(), trace.traced
+    names, usual = set(), trace.trace
 
     def recorded(regroups, wanted, parts):
         names.update(formulation.name.split("/")[0] for _, formulation in parts)
         return usual(regroups, wanted, parts)
 
-    monkeypatch.setattr(trace, "traced", recorded)
+    monkeypatch.setattr(trace, "trace", recorded)
     job = Job.of(chain(count), quantities=("forward_dynamics",))
     assert "articulated" in job.module(job.load()).functions[0].parts[0][1].name
     assert ("forward_dynamics" in names) == tried
@@ -109,15 +109,15 @@ def test_the_mass_matrix_of_the_textbook_is_that_of_kinetic_energies():
         x = States.of(robot, {"q": [[0.3 * k - 1.0 for k in range(robot.model.dof)]]}, False)
         m, bodies = (
             dynamics.mass(x)[0],
-            textbook.body_poses(x.mechanism, x.textbook.course.positions),
+            textbook.body_poses(x.mechanism, x.textbook.trajectory.positions),
         )
         n = len(x.mechanism.parts)
         energies = np.full((n, n), decimals(0.0), object)
         for i, link in textbook.moving_inertias(x.mechanism, x.textbook):
             for j in x.mechanism.path(i):
-                p, spin = link.momentum(*bodies[j].twist(link.place))
+                p, spin = link.momentum(*bodies[j].twist(link.origin))
                 for k in x.mechanism.path(i):
-                    w, v = bodies[k].twist(link.place)
+                    w, v = bodies[k].twist(link.origin)
                     energy = w.dot(spin) + v.dot(p)
                     energies[j - 1, k - 1] += np.ravel(energy)[0]
         of_user = x.mechanism.pull_back(energies, 2)

@@ -209,7 +209,7 @@ def test_only_old_temporary_files_are_cleared(tmp_path):
         path.write_text("x")
     for path in (old, users, folder):
         os.utime(path, (0, 0))
-    publication.clear(tmp_path)
+    publication.remove_stale_files(tmp_path)
     assert [*tmp_path.iterdir()] and not old.exists() and not folder.exists()
     assert new.exists() and users.exists()
 

@@ -43,7 +43,7 @@ def test_what_the_quaternion_has_no_part_in_is_proved(robot, tmp_path, scalar):
 def test_laws_are_asked_at_unit_quaternions(robot):
     job = Job.of(str(robot), base="floating")
     q = np.array([[1.0, 2.0, 3.0, 0.1, 0.2, 0.3, 0.9, 0.5]])
-    found = States.of(job.module(job.load()).robot, {"q": q}, False).given["q"][0]
+    found = States.of(job.module(job.load()).robot, {"q": q}, False).inputs["q"][0]
     assert [float(x) for x in (*found[:3], found[7])] == [1.0, 2.0, 3.0, 0.5]
     with localcontext(prec=DIGITS):
         assert abs(sum(x * x for x in found[3:7]) - 1) < 1e-70
