@@ -32,7 +32,9 @@ def test_the_facts(options):
     module, folder, report = made(**options)
     for f in functions(module):
         row = report["functions"][f.description.name]
-        assert row["operations"] == counts(f.description.program).as_dict() and row["work"] == f.work
+        assert (
+            row["operations"] == counts(f.description.program).as_dict() and row["work"] == f.work
+        )
         text = (folder / f"{f.full_name}.c").read_text()
         assert row["pieces"] == max(
             1, len(re.findall(r"^static \w+ (?:void|int) part\d+\(", text, re.MULTILINE))

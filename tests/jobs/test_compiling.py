@@ -131,7 +131,11 @@ def test_what_changes_is_made_anew(robot, cache, what):
 def test_what_else_it_depends_on(robot, cache, monkeypatch):
     """Compiler, processor and symgen itself."""
     symgen.compile(robot, "gravity")
-    for name, value in (("identity", ["cc", 1]), ("processor", "other"), ("_installed", ["1.0"])):
+    for name, value in (
+        ("compiler_identity", ["cc", 1]),
+        ("processor_description", "other"),
+        ("_installed", ["1.0"]),
+    ):
         monkeypatch.setattr(compiling, name, lambda value=value: value)
         count = len(modules(cache))
         symgen.compile(robot, "gravity")

@@ -70,13 +70,13 @@ def test_the_recursion_takes_linear_time(monkeypatch):
 
 @pytest.mark.parametrize(("count", "tried"), [(12, True), (60, False)])
 def test_deep_chains_are_not_traced_with_factors_of_the_mass_matrix(count, tried, monkeypatch):
-    names, usual = set(), trace.trace
+    names, usual = set(), trace.trace_parts
 
     def recorded(regroups, wanted, parts):
         names.update(formulation.name.split("/")[0] for _, formulation in parts)
         return usual(regroups, wanted, parts)
 
-    monkeypatch.setattr(trace, "trace", recorded)
+    monkeypatch.setattr(trace, "trace_parts", recorded)
     job = Job.of(chain(count), quantities=("forward_dynamics",))
     assert "articulated" in job.module(job.load()).functions[0].parts[0][1].name
     assert ("forward_dynamics" in names) == tried
@@ -181,7 +181,7 @@ def test_size_and_time_of_large_functions_are_estimated_before_they_are_generate
 
 
 def test_the_estimate_is_printed_before_the_work(tmp_path, monkeypatch):
-    monkeypatch.setattr(expected_size, "LARGE", 4)
+    monkeypatch.setattr(expected_size, "LARGE_OUTPUT", 4)
     wanted = ("--quantity", "mass_matrix")
     done = invoke("generate", robot_file("pendulum"), "-o", tmp_path / "out", *wanted)
     assert done.exit_code == 0
