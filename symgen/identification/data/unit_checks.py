@@ -40,6 +40,10 @@ SMALL_UNITS: Final = {"rad": (DEGREE, "degrees"), "m": (1e-3, "mm")}
 
 MIN_JUMP: Final = 5.0
 """A travel so many times larger than 95 % of the others is a jump between two runs."""
+MAX_VELOCITY_LAG: Final = 0.1
+"""The largest lag of velocities that is tried (s)."""
+CLEARER: Final = 0.25
+"""The part of what positions and velocities do not have in common that a lag may leave."""
 INTEGRATION_TIME: Final = 0.1
 """The time over which velocities are integrated (s)."""
 
@@ -74,6 +78,24 @@ class VelocityRegression:
         """The slope of each joint whose own velocity correlates by more than `least`."""
         rows = zip(np.diag(self.slope).tolist(), np.diag(self.correlation).tolist(), strict=True)
         return {k: slope for k, (slope, r) in enumerate(rows) if abs(r) > least}
+
+
+def velocity_lag(segments: Sequence[tuple[Numbers, Numbers, Numbers]], step: float) -> float:
+    """By how much the velocities of segments are later than the derivatives of the positions (s);
+    0 if they are not clearly so."""
+    rows = int(MAX_VELOCITY_LAG / step)
+    segments = [segment for segment in segments if len(segment[0]) > 3 * rows]
+    if not segments or not rows:
+        return 0.0
+
+    def apart(lag: int) -> float:
+        parts = [
+            (t[rows:-rows], q[rows:-rows], np.roll(v, -lag, 0)[rows:-rows]) for t, q, v in segments
+        ]
+        return 1 - float(np.median(np.diag(VelocityRegression.of(parts).correlation)))
+
+    best = min(np.unique(np.linspace(-rows, rows, 21).astype(int)).tolist(), key=apart)
+    return best * step if apart(best) < CLEARER * apart(0) else 0.0
 
 
 def _windowed_changes(t: Numbers, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers]:

@@ -18,7 +18,7 @@ from symgen.identification.diagnostics.diagnostic_fit import (
 )
 from symgen.identification.model.problem import Problem
 from symgen.numbers.types import Numbers
-from symgen.text import shown
+from symgen.text import quoted, shown
 
 UNIT_TOLERANCE: Final = 0.05
 """The relative tolerance within which a factor is that of a unit."""
@@ -103,6 +103,11 @@ class DiagnosticContext:
         small = len(self.joints) <= self.thresholds.small_robot
         return [*range(len(self.joints))] if small else self.unexplained_channels()
 
+    def explains(self, trial: Trial) -> bool:
+        """Whether all channels are explained with other rows."""
+        residuals = self.model.score(trial).residuals
+        return bool(residuals.max() < self.thresholds.max_residual**2)
+
     def unexplained_channels(self) -> list[int]:
         """The channels that the model does not explain."""
         return np.flatnonzero(self.score.residuals > self.thresholds.max_residual**2).tolist()
@@ -157,16 +162,35 @@ class ChangedColumns:
 
     def swaps(self, context: DiagnosticContext, *more: str) -> Iterator[Candidate]:
         """Two columns exchanged, with `more` fields."""
+        for pair in combinations(self.channels, 2):
+            yield self._reordered(context, pair, pair[::-1], more)
+
+    def cycles(self, context: DiagnosticContext, *more: str) -> Iterator[Candidate]:
+        """Three columns exchanged, with `more` fields, if that explains all channels."""
+        for j, k, m in combinations(context.unexplained_channels(), 3):
+            for sources in ((k, m, j), (m, j, k)):
+                candidate = self._reordered(context, (j, k, m), sources, more)
+                if context.explains(candidate.trial):
+                    yield candidate
+
+    def _reordered(
+        self,
+        context: DiagnosticContext,
+        moved: Sequence[int],
+        sources: Sequence[int],
+        more: Sequence[str],
+    ) -> Candidate:
+        """With the columns `sources` for the joints `moved`."""
         names = next(iter(self.groups.values()))
-        for j, k in combinations(self.channels, 2):
-            order = [*range(len(names))]
-            order[j], order[k] = k, j
-            options = (
-                column_options(group, order, context.joints, columns)
-                for group, columns in self.groups.items()
-            )
-            yield Candidate(
-                context.trial.reordered(order, *self.fields, *more),
-                f"'{shown(names[j])}' and '{shown(names[k])}' are probably exchanged",
-                f"give {' '.join(options)}",
-            )
+        order = [*range(len(names))]
+        for k, source in zip(moved, sources, strict=True):
+            order[k] = source
+        options = (
+            column_options(group, order, context.joints, columns)
+            for group, columns in self.groups.items()
+        )
+        return Candidate(
+            context.trial.reordered(order, *self.fields, *more),
+            f"{quoted(names[k] for k in moved)} are probably exchanged",
+            f"give {' '.join(options)}",
+        )

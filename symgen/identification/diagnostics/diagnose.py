@@ -6,14 +6,14 @@ Whether positions or velocities are wrong is decided by the diagnostic fit."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from symgen.advice import use_prior
 from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.log_file import LogError
-from symgen.identification.data.unit_checks import VelocityRegression
+from symgen.identification.data.unit_checks import VelocityRegression, velocity_lag
 from symgen.identification.diagnostics.candidates import (
     Candidate,
     DiagnosticContext,
@@ -33,11 +33,13 @@ from symgen.identification.diagnostics.hypotheses import (
     Hypothesis,
     common_force_factor,
     gravity_sizes,
+    load_change,
     unknown_payload,
 )
 from symgen.identification.model.problem import Problem, gravity_kernel
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import velocity_coordinates
+from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
 
 
@@ -52,9 +54,13 @@ def _velocity_order(regression: VelocityRegression, limits: Thresholds) -> list[
     return (order if len({*order.tolist()}) == len(own) else own).tolist()
 
 
+def _segments(context: DiagnosticContext) -> list[tuple[Numbers, Numbers, Numbers]]:
+    return [(s.t, s.q, s.qd) for s in context.picked.samples]
+
+
 def _slopes(context: DiagnosticContext) -> tuple[VelocityRegression, list[int]]:
     """The slopes with the velocities in the order of the positions, and that order."""
-    slopes = VelocityRegression.of([(s.t, s.q, s.qd) for s in context.picked.samples])
+    slopes = VelocityRegression.of(_segments(context))
     order = _velocity_order(slopes, context.thresholds)
     return slopes.reordered(order), order
 
@@ -91,6 +97,19 @@ def kinematic_changes(context: DiagnosticContext) -> Iterator[list[Candidate]]:
         return
     for k, slope in factors.items():
         yield _wrong_factor_of_joint(context, k, slope)
+    lag = 0.0 if factors else velocity_lag(_segments(context), context.step)
+    if abs(lag) > limits.velocity_lag:
+        rates: dict[str, Any] = {
+            name: context.picked.interpolated(name, lag) for name in context.rate_fields
+        }
+        yield [
+            Candidate(
+                replace(context.trial, **rates),
+                f"the velocities are recorded {1e3 * abs(lag):.3g} ms "
+                f"{'after' if lag > 0 else 'before'} the positions",
+                "remove the columns of velocities, which are then derived from the positions",
+            )
+        ]
 
 
 def _exchanged_columns(context: DiagnosticContext, order: list[int]) -> list[Candidate]:
@@ -217,6 +236,8 @@ def with_diagnosis(
 def diagnose_context(context: DiagnosticContext) -> Diagnosis:
     """The changes that explain a log far better, the most important first, each tried on top of
     those before it."""
+    if defects := (*_duplicated_forces(context), *_stuck_positions(context)):
+        return Diagnosis(defects, context)
     found = list[Candidate]()
     for alternatives in kinematic_changes(context) if context.velocities else ():
         best = min(alternatives, key=lambda c: context.cost(c.trial))
@@ -241,7 +262,6 @@ def diagnose_context(context: DiagnosticContext) -> Diagnosis:
             break
     texts = [f"{c.finding}; {c.cure}" for c in found]
     texts += [
-        *_duplicated_forces(context),
         *_frozen_forces(context),
         *unrelated_velocities(context),
         *_different_robot(context),
@@ -258,6 +278,7 @@ def _changes_of_all_forces(context: DiagnosticContext) -> Iterator[Candidate]:
     if scaled:
         yield from gravity_sizes(context)
         yield from unknown_payload(context)
+        yield from load_change(context)
 
 
 def _improvements(context: DiagnosticContext, rows: Iterable[Hypothesis]) -> list[RankedCandidate]:
@@ -295,17 +316,39 @@ def _frozen_forces(context: DiagnosticContext) -> Iterator[str]:
     least = limits.frozen_fraction * sum(map(len, samples))
     for k, name in enumerate(context.forces):
         for s in samples:
-            edges = np.flatnonzero(np.diff(s.measured[:, k], prepend=np.nan, append=np.nan) != 0)
-            runs = np.diff(edges)
-            a = int(edges[np.argmax(runs)]) if len(runs) else 0
-            count = int(runs.max(initial=0))
-            seldom = 2 * count > runs[runs > 1].sum()
+            a, count, seldom = _longest_run(s.measured[:, k])
             if count > least and seldom and np.ptp(s.q[a : a + count, k]) > limits.travel:
                 yield (
                     f"'{shown(name)}' is {s.measured[a, k]:.4g} in {count} rows from "
                     f"{s.t[a]:.4g} s in which the joint moves; use a part of the log in which it "
                     "is measured"
                 )
+
+
+def _stuck_positions(context: DiagnosticContext) -> Iterator[str]:
+    """Columns of positions that keep one value while their velocities move them."""
+    samples, limits = context.picked.samples, context.thresholds
+    least = limits.saturated_rows * sum(map(len, samples))
+    for k, name in enumerate(context.positions if context.velocities else ()):
+        for s in samples:
+            a, count, _ = _longest_run(s.q[:, k])
+            travel = float(np.ptp(np.cumsum(s.qd[a : a + count, k]))) * context.step
+            if count > least and travel > limits.stuck:
+                yield (
+                    f"'{shown(name)}' is {s.q[a, k]:.4g} in {count} rows from {s.t[a]:.4g} s, in "
+                    f"which its velocity moves it by {travel:.2g}; use a part of the log in which "
+                    "it is measured"
+                )
+                break
+
+
+def _longest_run(values: Numbers) -> tuple[int, int, bool]:
+    """The first of the longest run of equal values, its length, and whether other values are less
+    frequent."""
+    edges = np.flatnonzero(np.diff(values, prepend=np.nan, append=np.nan) != 0)
+    runs = np.diff(edges)
+    count = int(runs.max(initial=0))
+    return int(edges[np.argmax(runs)]) if count else 0, count, 2 * count > runs[runs > 1].sum()
 
 
 def _unexplained_forces(context: DiagnosticContext, texts: list[str]) -> Iterator[str]:

@@ -86,11 +86,14 @@ class Thresholds:
     """The correlation below which they do not."""
     slope: float = 0.06
     """The deviation of their slope from 1 that is reported."""
+    velocity_lag: float = 0.02
+    """The least lag of velocities that is reported (s)."""
     travel: float = 0.02
     """The least range of a position (rad or m) from which it moves."""
     frozen_fraction: float = 0.1
     """The part of the rows in which a force may keep exactly one value while its joint moves."""
-
+    stuck: float = 0.1
+    """The travel (rad or m) by its velocity from which a position that stays is reported."""
     rows: int = 400
     """The number of rows of the diagnostic fit."""
 
@@ -158,15 +161,19 @@ class PickedRows:
             self.column("usable") & (rates >= MIN_RELATIVE_RATE * rates.max(axis=0)), np.bool_
         )
 
-    def measured(self, later: float = 0.0) -> Numbers:
-        """The measurements `later` seconds after the rows (N x n), linearly interpolated."""
+    def interpolated(self, name: str, later: float) -> Numbers:
+        """A field of the samples `later` seconds after the rows (N x n), linearly interpolated."""
         pairs = zip(self.samples, self._rows, strict=True)
         return np.concatenate(
             [
-                np.stack([np.interp(s.t[k] + later, s.t, y) for y in s.bridged.T], axis=1)
+                np.stack([np.interp(s.t[k] + later, s.t, y) for y in getattr(s, name).T], axis=1)
                 for s, k in pairs
             ]
         )
+
+    def measured(self, later: float = 0.0) -> Numbers:
+        """The measurements `later` seconds after the rows (N x n)."""
+        return self.interpolated("bridged", later)
 
     def trial(self) -> "Trial":
         """The rows as the log has them."""
@@ -206,6 +213,11 @@ class Trial:
     def reordered(self, order: list[int], *names: str) -> "Trial":
         """With the columns of some fields in another order."""
         return replace(self, **{name: getattr(self, name)[:, order] for name in names})
+
+    def with_force(self, k: int, values: Numbers) -> "Trial":
+        """With other measurements (N) of channel `k`."""
+        column = np.arange(self.measured.shape[1]) == k
+        return replace(self, measured=np.where(column, values[:, None], self.measured))
 
     def has_columns_of(self, other: "Trial") -> bool:
         """Whether the model has the same columns in both."""

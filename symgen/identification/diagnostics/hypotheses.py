@@ -15,14 +15,23 @@ from symgen.identification.diagnostics.candidates import (
     scale_options,
     unit_of,
 )
+from symgen.identification.diagnostics.channel_hypotheses import (
+    MAX_SHIFT,
+    MOTION,
+    coupled_joints,
+    forces_without_gravity,
+    gear_ratios,
+    late_force,
+    parabolic_minimum,
+    unsigned_forces,
+    zero_offsets,
+)
 from symgen.identification.diagnostics.diagnostic_fit import Thresholds, Trial
 from symgen.numbers.types import Numbers
 from symgen.text import shown
 
 DECADE_TOLERANCE: Final = 0.1
 """The relative tolerance within which a factor is a power of ten: another unit."""
-MAX_SHIFT: Final = 0.1
-"""The largest delay that is tried (s)."""
 FINE_SHIFT: Final = 0.03
 """The range about the best one in which delays are tried in smaller steps (s)."""
 MAX_COST_FRACTION: Final = 0.25
@@ -174,8 +183,6 @@ def _delay(context: DiagnosticContext) -> Iterator[Candidate]:
 
 # -- positions -------------------------------------------------------------------------------------
 
-MOTION: Final = ("q", "qd", "qdd")
-
 
 def _positions(context: DiagnosticContext) -> ChangedColumns:
     """The columns of positions, with velocities where the log has them."""
@@ -189,58 +196,6 @@ def _degrees(context: DiagnosticContext) -> Iterator[Candidate]:
         return
     trial = context.trial.scaled(np.pi / 180, *MOTION)
     yield Candidate(trial, "the positions are probably in degrees", "give --unit q=deg")
-
-
-def _zeros(context: DiagnosticContext) -> Iterator[Candidate]:
-    """Zero offsets of positions by a Gauss-Newton step of all joints, then one joint by itself."""
-    limits = context.thresholds
-    for k in context.suspects:
-        best = _best_zero(context, k)
-        if abs(best) > limits.zero:
-            yield Candidate(
-                _with_offset(context.trial, k, best),
-                f"the zero of '{shown(context.positions[k])}' probably differs from that of "
-                f"the robot file by {np.degrees(-best):.3g}°",
-                "correct the calibration of the encoder, or add the angle to the positions",
-            )
-
-
-def _with_offset(trial: Trial, k: int, angle: float) -> Trial:
-    return replace(trial, q=trial.q + np.where(np.arange(trial.q.shape[1]) == k, angle, 0.0))
-
-
-ANGLES: Final = tuple(np.radians([-130.0, -60.0, -15.0, 0.0, 15.0, 60.0, 130.0]))
-"""Offsets of positions that are tried first (rad)."""
-
-
-def _best_zero(context: DiagnosticContext, k: int) -> float:
-    """The offset (rad) of joint k with the least cost; 0 if none is much better."""
-
-    def cost(angle: float) -> float:
-        return context.cost(_with_offset(context.trial, k, angle))
-
-    costs = [cost(angle) for angle in ANGLES]
-    best = int(np.argmin(costs))
-    middle = len(ANGLES) // 2
-    if best == middle:
-        a, b, c = costs[middle - 1 : middle + 2]
-        if (a - c) ** 2 / (8 * (a - 2 * b + c)) < context.thresholds.least_gain / 3:
-            return 0.0
-    return parabolic_minimum(cost, ANGLES[best], ANGLES[middle + 1])
-
-
-def parabolic_minimum(cost: Callable[[float], float], best: float, width: float) -> float:
-    """The least cost near `best` by halving parabolas."""
-    for _ in range(4):
-        a, b, c = cost(best - width), cost(best), cost(best + width)
-        curve = a - 2 * b + c
-        best += (
-            width * float(np.clip(0.5 * (a - c) / curve, -1, 1))
-            if curve > 0
-            else (width if c < a else -width)
-        )
-        width /= 2.5
-    return best
 
 
 # -- the robot -------------------------------------------------------------------------------------
@@ -310,10 +265,7 @@ def gravity_directions(context: DiagnosticContext) -> Iterator[Candidate]:
     tilt = np.degrees(
         np.arccos(np.clip(gravity(best) @ np.array(model.gravity, float) / size**2, -1, 1))
     )
-    explained = (
-        context.model.score(trial(best)).residuals.max() < context.thresholds.max_residual**2
-    )
-    if explained and tilt > context.thresholds.tilt:
+    if context.explains(trial(best)) and tilt > context.thresholds.tilt:
         text = ",".join(f"{x:.2f}" for x in gravity(best))
         yield Candidate(
             trial(best),
@@ -354,6 +306,29 @@ def friction_drift(context: DiagnosticContext) -> Iterator[Candidate]:
     )
 
 
+CHANGE_TIMES: Final = tuple(k / 10 for k in range(2, 9))
+"""When the load may change, as parts of the duration."""
+
+
+def load_change(context: DiagnosticContext) -> Iterator[Candidate]:
+    """A last body that carries a load during a part of the log only."""
+    trial, mapping, last = context.trial, context.model.mapping, len(context.model.mapping.bodies)
+    body = np.zeros_like(mapping.prior)
+    ten = slice(10 * last - 10, 10 * last)
+    body[ten] = mapping.prior[ten]
+    if not body[ten][0]:
+        return
+    forces = context.model.kernel(trial.q, trial.qd, trial.qdd) @ mapping.base(body)
+    times = trial.t.min() + np.array(CHANGE_TIMES) * np.ptp(trial.t)
+    trials = [replace(trial, extra=(forces * (trial.t > t)[:, None],)) for t in times]
+    best = int(np.argmin([context.cost(changed) for changed in trials]))
+    yield Candidate(
+        trials[best],
+        f"the load of link '{shown(mapping.bodies[-1])}' changes at about {times[best]:.2g} s",
+        "identify the parts of the log before and after it",
+    )
+
+
 # -- the table -------------------------------------------------------------------------------------
 
 
@@ -376,15 +351,22 @@ HYPOTHESES: Final = (
     Hypothesis(lambda context: _forces(context).signs(context)),
     Hypothesis(_force_factors),
     Hypothesis(_saturated, least=60.0),
+    Hypothesis(unsigned_forces, least=60.0),
+    Hypothesis(forces_without_gravity, least=60.0),
     Hypothesis(_delay, least_gain_of_channel=50.0),
+    Hypothesis(late_force, least=150.0),
     Hypothesis(lambda context: _forces(context).swaps(context, "used"), unexplained_only=True),
+    Hypothesis(lambda context: _forces(context).cycles(context, "used"), unexplained_only=True),
     Hypothesis(lambda context: _positions(context).signs(context)),
     Hypothesis(lambda context: _positions(context).swaps(context), unexplained_only=True),
     Hypothesis(_degrees, unexplained_only=True),
-    Hypothesis(_zeros, least=25.0),
+    Hypothesis(zero_offsets, least=25.0),
+    Hypothesis(coupled_joints, least=200.0),
+    Hypothesis(gear_ratios),
     Hypothesis(gravity_sizes),
     Hypothesis(gravity_directions, least=60.0),
     Hypothesis(unknown_payload),
+    Hypothesis(load_change, least=60.0),
     Hypothesis(friction_drift, least=60.0),
 )
 """All hypotheses, those with the simplest cures first."""
