@@ -31,10 +31,10 @@ VARIED = (
 
 def of_outcome(outcome):
     """The names of the faults with an outcome, of which those that repeat others are slow."""
-    for name, fault in FAULTS.items():
-        if fault.outcome == outcome:
-            varied = name.startswith(VARIED) and name != "payload of 5 kg halfway"
-            yield pytest.param(name, marks=pytest.mark.slow if varied else ())
+    names = [name for name, fault in FAULTS.items() if fault.outcome == outcome]
+    varied = [n.startswith(VARIED) and n != "payload of 5 kg halfway" for n in names]
+    slow = pytest.mark.slow
+    return [pytest.param(n, marks=slow if v else ()) for n, v in zip(names, varied, strict=True)]
 
 
 @cache
@@ -76,7 +76,7 @@ def test_a_harmless_fault_has_no_warning(tmp_path, name):
 def test_a_force_that_hardly_ever_changes_is_reported(tmp_path, usual):
     """Fewer than one value in five hundred is another one, or no square of a value differs from
     zero."""
-    log = columns()
+    log = dict(columns())
     name = next(name for name in log if name.startswith("tau_"))
     log[name] = np.full_like(log[name], usual)
     log[name][3] += abs(usual) / 15

@@ -20,14 +20,14 @@ from symgen.text import shown
 
 MOTION: Final = ("q", "qd", "qdd")
 """The fields of a trial that positions and their derivatives are in."""
-MAX_SHIFT: Final = 0.1
-"""The largest delay that is tried (s)."""
 SIGN_ITERATIONS: Final = 5
 """Fits that find the signs of a column that has none."""
 ANGLES: Final = tuple(np.radians([-130.0, -60.0, -15.0, 0.0, 15.0, 60.0, 130.0]))
 """Offsets of positions that are tried first (rad)."""
-LOG_RATIOS: Final = (-0.7, -0.4, -0.15, 0.0, 0.15, 0.4, 0.7)
+LOG_RATIOS: Final = (-0.6, -0.2, 0.0, 0.2, 0.6)
 """Logarithms of gear ratios that are tried first."""
+DELAYS: Final = (-0.09, -0.06, -0.03, 0.0, 0.03, 0.06, 0.09)
+"""Delays of one column that are tried first (s)."""
 
 
 def unsigned_forces(context: DiagnosticContext) -> Iterator[Candidate]:
@@ -70,17 +70,19 @@ def late_force(context: DiagnosticContext) -> Iterator[Candidate]:
     """One column of forces that is recorded later or earlier than the others."""
     if context.trial.measured is not context.original_measurements:
         return
-    delays = np.linspace(-MAX_SHIFT, MAX_SHIFT, 21).tolist()
-    shifted = [context.picked.measured(delay) for delay in delays]
     for k, name in enumerate(context.forces):
-        trials = [context.trial.with_force(k, y[:, k]) for y in shifted]
-        best = int(np.argmin([context.cost(trial) for trial in trials]))
-        yield Candidate(
-            trials[best],
-            f"'{shown(name)}' is recorded about {1e3 * abs(delays[best]):.3g} ms "
-            f"{'after' if delays[best] > 0 else 'before'} the other columns",
-            "shift this column in time",
-        )
+
+        def shifted(seconds: float, k: int = k) -> Trial:
+            return context.trial.with_force(k, context.picked.measured(seconds)[:, k])
+
+        delay = _best_change(context, DELAYS, shifted)
+        if abs(delay) > context.step / 2:
+            yield Candidate(
+                shifted(delay),
+                f"'{shown(name)}' is recorded about {1e3 * abs(delay):.3g} ms "
+                f"{'after' if delay > 0 else 'before'} the other columns",
+                "shift this column in time",
+            )
 
 
 def zero_offsets(context: DiagnosticContext) -> Iterator[Candidate]:

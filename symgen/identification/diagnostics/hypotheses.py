@@ -16,7 +16,6 @@ from symgen.identification.diagnostics.candidates import (
     unit_of,
 )
 from symgen.identification.diagnostics.channel_hypotheses import (
-    MAX_SHIFT,
     MOTION,
     coupled_joints,
     forces_without_gravity,
@@ -32,6 +31,8 @@ from symgen.text import shown
 
 DECADE_TOLERANCE: Final = 0.1
 """The relative tolerance within which a factor is a power of ten: another unit."""
+MAX_SHIFT: Final = 0.1
+"""The largest delay that is tried (s)."""
 FINE_SHIFT: Final = 0.03
 """The range about the best one in which delays are tried in smaller steps (s)."""
 MAX_COST_FRACTION: Final = 0.25
