@@ -16,6 +16,7 @@ from symgen.identification.diagnostics.candidates import (
     unit_of,
 )
 from symgen.identification.diagnostics.channel_hypotheses import (
+    LEAST_GAIN_OF_DELAY,
     MOTION,
     coupled_joints,
     forces_without_gravity,
@@ -355,7 +356,7 @@ HYPOTHESES: Final = (
     Hypothesis(unsigned_forces, least=60.0),
     Hypothesis(forces_without_gravity, least=60.0),
     Hypothesis(_delay, least_gain_of_channel=50.0),
-    Hypothesis(late_force, least=150.0),
+    Hypothesis(late_force, least=LEAST_GAIN_OF_DELAY),
     Hypothesis(lambda context: _forces(context).swaps(context, "used"), unexplained_only=True),
     Hypothesis(lambda context: _forces(context).cycles(context, "used"), unexplained_only=True),
     Hypothesis(lambda context: _positions(context).signs(context)),
