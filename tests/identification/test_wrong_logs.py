@@ -25,6 +25,11 @@ VARIED = (
     "torques 80",
     "sign of torque 6",
     "zero of joint 2",
+    "zero of joint 3 by half",
+    "base on a slope",
+    "signs of torques 1, 3",
+    "gear ratio of joint 2",
+    "torque 5 without sign",
 )
 """The beginnings of the names of faults that repeat others with other numbers."""
 
