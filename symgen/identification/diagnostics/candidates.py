@@ -104,9 +104,16 @@ class DiagnosticContext:
         return [*range(len(self.joints))] if small else self.unexplained_channels()
 
     def explains(self, trial: Trial) -> bool:
-        """Whether all channels are explained with other rows."""
-        residuals = self.model.score(trial).residuals
-        return bool(residuals.max() < self.thresholds.max_residual**2)
+        """Whether all channels are explained with other rows, and not only because their
+        measurements are larger."""
+        score, limits = self.model.score(trial), self.thresholds
+        new, old = (np.sum((t.measured * t.used) ** 2, axis=0) for t in (trial, self.trial))
+        growth = limits.effective_rows * float(
+            np.log(np.maximum(new, 1e-300) / np.maximum(old, 1e-300)).sum()
+        )
+        gain = self.score.cost - score.cost - max(growth, 0.0)
+        is_explained = score.residuals.max() < limits.max_residual**2
+        return bool(is_explained and gain > limits.least_gain)
 
     def unexplained_channels(self) -> list[int]:
         """The channels that the model does not explain."""

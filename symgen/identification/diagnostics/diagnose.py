@@ -33,7 +33,6 @@ from symgen.identification.diagnostics.hypotheses import (
     Hypothesis,
     common_force_factor,
     gravity_sizes,
-    load_change,
     unknown_payload,
 )
 from symgen.identification.model.problem import Problem, gravity_kernel
@@ -278,7 +277,6 @@ def _changes_of_all_forces(context: DiagnosticContext) -> Iterator[Candidate]:
     if scaled:
         yield from gravity_sizes(context)
         yield from unknown_payload(context)
-        yield from load_change(context)
 
 
 def _improvements(context: DiagnosticContext, rows: Iterable[Hypothesis]) -> list[RankedCandidate]:
