@@ -17,7 +17,7 @@ def test_the_momentum_is_that_of_point_masses(turn, slide):
     s = np.einsum("p,pi,pj->ij", masses, points, points)
     moment = SecondMoment(s[0, 0], s[0, 1], s[0, 2], s[1, 1], s[1, 2], s[2, 2])
     momentum = Freedom(turn, slide).momentum(Inertia(masses.sum(), Vector(*h), moment))
-    velocities = np.cross([0.0, 0.0, turn], points) + [0.0, 0.0, slide]
+    velocities = np.cross([0.0, 0.0, turn], points) + np.array([0.0, 0.0, slide])
     linear = masses @ velocities
     angular = masses @ np.cross(points, velocities)
     found = [float(x or 0.0) for x in (*momentum.linear, *momentum.angular)]
