@@ -3,7 +3,7 @@ rods."""
 
 MASS = (
     '<inertial><mass value="1"/>'
-    '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    '<inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>'
 )
 CLOSED = f"""<robot name="bars"><link name="base"/>
 <link name="crank">{MASS}</link><link name="rod">{MASS}</link><link name="rocker">{MASS}</link>
