@@ -45,7 +45,7 @@ from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 
 Progress = Callable[[str], None]
-SEEN: Final = 4
+LOGS_FOR_CUTOFF: Final = 4
 """How many of several logs determine the cut-off of derivatives of all of them: it is the largest
 that one of these logs needs."""
 
@@ -126,7 +126,8 @@ def solved(
         ranges = source.ranges(sought.joints) if sought.joints else None
         return _fitted(loaded, sought, settings, read, source, ranges)[0]
     others = (
-        open_with_best_cutoff(x, sought, loaded, settings, settings.held_out) for x in logs[1:SEEN]
+        open_with_best_cutoff(x, sought, loaded, settings, settings.held_out)
+        for x in logs[1:LOGS_FOR_CUTOFF]
     )
     filters = [x.derivative_filter for x in (read, *others) if x.derivative_filter]
     cutoff = max((x.cutoff for x in filters), default=settings.cutoff)
