@@ -2,7 +2,7 @@
 `closed_loops`)."""
 
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import partial
 from itertools import product
 from typing import Final
 
@@ -32,7 +32,7 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.dual import tangents
 from symgen.numbers.scalar import Coordinates, Scalar, dot
 
-_of_whole = partial(closed_loop_formulation, source=FORWARD, regroupings=(WHOLE,))
+_whole_formulation = partial(closed_loop_formulation, source=FORWARD, regroupings=(WHOLE,))
 
 
 def gravity_of_user(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
@@ -67,11 +67,12 @@ def _register_rates(kind: str, algorithm: Callable[..., list[Scalar]]) -> None:
         row = f"{name}_{kind}"
         if row in QUANTITIES:
             known = {f.regrouping for f in QUANTITIES[row].formulations}
-            of_term = partial(algorithm, term)
-            update_wrapper(of_term, algorithm).__name__ = row
             closed_loop_formulation(
-                row, source=FORWARD, regroupings=sorted(known & {WHOLE}) or ("minimal",)
-            )(of_term)
+                row,
+                source=FORWARD,
+                regroupings=sorted(known & {WHOLE}) or ("minimal",),
+                method="closed_loops",
+            )(partial(algorithm, term))
 
 
 _register_rates("rate", rate)
@@ -98,7 +99,7 @@ def coriolis_matrix_gradient(system: CanonicalModel, *at: Coordinates) -> tuple[
     )
 
 
-@_of_whole("coriolis_matrix_newton_euler_gradient")
+@_whole_formulation("coriolis_matrix_newton_euler_gradient")
 def coriolis_matrix_newton_euler_gradient(
     system: CanonicalModel, *at: Coordinates
 ) -> tuple[list[Scalar], ...]:
@@ -135,7 +136,7 @@ def _mixed_derivative(system: CanonicalModel, at: Flow, a: int, b: int) -> list[
     return [pair[i] for i in n for pair in pairs]
 
 
-@_of_whole("centroidal_momentum_rate")
+@_whole_formulation("centroidal_momentum_rate")
 def centroidal_momentum_rate(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> tuple[list[Scalar], list[Scalar]]:
@@ -144,7 +145,7 @@ def centroidal_momentum_rate(
     return rates, [dot(rates[k * n : k * n + n], qd) for k in range(6)]
 
 
-@_of_whole("centroidal_momentum_gradient")
+@_whole_formulation("centroidal_momentum_gradient")
 def centroidal_momentum_gradient(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
@@ -163,17 +164,17 @@ def _register_frame(axes: str, jacobian: Term) -> None:
     def of(link: str) -> Term:
         return partial(_rows_of_user, partial(jacobian, link=link))
 
-    @_of_whole(f"frame_jacobian_dot_{axes}")
+    @_whole_formulation(f"frame_jacobian_dot_{axes}")
     def matrix_rate(system: CanonicalModel, *flow: Coordinates, link: str) -> list[Scalar]:
         """dJ/dt, 6 x n."""
         return rate(of(link), system, *flow)
 
-    @_of_whole(f"frame_jacobian_ddot_{axes}")
+    @_whole_formulation(f"frame_jacobian_ddot_{axes}")
     def matrix_second_rate(system: CanonicalModel, *flow: Coordinates, link: str) -> list[Scalar]:
         """d²J/dt², 6 x n."""
         return second_rate(of(link), system, *flow)
 
-    @_of_whole(f"frame_hessian_{axes}")
+    @_whole_formulation(f"frame_hessian_{axes}")
     def hessian(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
         """∂J/∂q, 6 x n x n."""
         return argument_gradient(of(link), system, term_arguments(system, q), 0)
@@ -183,7 +184,7 @@ for _axes, _row in AXES.items():
     _register_frame(_axes, _row[2])
 
 
-@_of_whole("joint_wrench_derivatives")
+@_whole_formulation("joint_wrench_derivatives")
 def joint_wrench_derivatives(
     system: CanonicalModel, *at: Coordinates, joint: str
 ) -> tuple[list[Scalar], ...]:

@@ -13,7 +13,7 @@ from symgen.algorithms.closed_loops import (
 )
 from symgen.algorithms.derivatives import Matrices
 from symgen.algorithms.elastic import feedforward_from_torques, joint_torques, with_springs
-from symgen.algorithms.observers import observer_step
+from symgen.algorithms.learning import observer_step
 from symgen.algorithms.step_jacobians import euler_jacobians, rk4_jacobians
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import Coordinates, Scalar

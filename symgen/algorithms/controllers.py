@@ -37,11 +37,11 @@ class ControllerType:
 
     name: str
     summary: str
-    state: Mapping[str, str]
     step: tuple[str, ...]
     """The inputs that change with every step, but the sample time."""
     gains: Mapping[str, tuple[float, ...]]
     """The other inputs, with the values of the recorded closed loop: one for all, or each."""
+    state: Mapping[str, str] = field(default_factory=dict)
     start: Mapping[str, str | float] = field(default_factory=dict)
     """States that do not start at zero: as a gain is, or a number, which is that of the diagonal
     where the state is among `packed`."""
@@ -125,37 +125,10 @@ def input_units(quantity_name: str) -> Mapping[str, str]:
     return row.units if row else {}
 
 
-def controller(
-    name: str,
-    summary: str,
-    formula: str,
-    *,
-    step: Sequence[str],
-    gains: Mapping[str, float | tuple[float, ...]],
-    state: Mapping[str, str] | None = None,
-    start: Mapping[str, str | float] | None = None,
-    packed: Sequence[str] = (),
-    by_inertia: Sequence[str] = (),
-    forces: str = "",
-    units: Mapping[str, str] | None = None,
-) -> partial[Callable[[Registered], Registered]]:
-    """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
-    by_name = {k: x if isinstance(x, tuple) else (x,) for k, x in gains.items()}
-    states, starts = state or {}, start or {}
-    row = ControllerType(
-        name,
-        summary,
-        states,
-        tuple(step),
-        by_name,
-        starts,
-        tuple(packed),
-        tuple(by_inertia),
-        forces,
-        units or {},
-    )
-    CONTROLLERS[name] = row
-    return partial(quantity, name, formula, coordinates=JOINTS)
+def controller(row: ControllerType, formula: str) -> partial[Callable[[Registered], Registered]]:
+    """Add a row of `CONTROLLERS`; returns `quantity` with its name and formula given."""
+    CONTROLLERS[row.name] = row
+    return partial(quantity, row.name, formula, coordinates=JOINTS)
 
 
 def unknown_controller(name: str) -> OptionError:
@@ -280,14 +253,16 @@ def reference_motion(
 
 
 @controller(
-    "gravity_compensation",
-    "gravity compensation with damping",
+    ControllerType(
+        "gravity_compensation",
+        "gravity compensation with damping",
+        step=("q", "qd"),
+        gains={"k_d": (2.0,), "limit": 500.0},
+        by_inertia=("k_d",),
+        forces="u_gravity",
+        units=STIFFNESS_UNITS,
+    ),
     "g(q) - k_d qd within limit",
-    step=("q", "qd"),
-    gains={"k_d": 2.0, "limit": 500.0},
-    by_inertia=("k_d",),
-    forces="u_gravity",
-    units=STIFFNESS_UNITS,
 )(
     closed_loops=True,
     depends_on_external_forces=True,
@@ -308,14 +283,16 @@ def gravity_compensation(
 
 
 @controller(
-    "computed_torque",
-    "computed torque: follows a reference motion",
+    ControllerType(
+        "computed_torque",
+        "computed torque: follows a reference motion",
+        state={"e_int": "e_int_next"},
+        step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
+        gains={"k_p": (400.0,), "k_d": (40.0,), "k_i": (100.0,), "limit": 500.0},
+        forces="u_computed",
+        units={"k_p": "1/s^2", "k_d": "1/s"},
+    ),
     "u_computed = M (qdd_ref + k_d de + k_p e + k_i int e) + C qd + g within limit",
-    state={"e_int": "e_int_next"},
-    step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
-    gains={"k_p": 400.0, "k_d": 40.0, "k_i": 100.0, "limit": 500.0},
-    forces="u_computed",
-    units={"k_p": "1/s^2", "k_d": "1/s"},
 )(
     closed_loops=True,
     depends_on_external_forces=True,
@@ -351,14 +328,16 @@ def computed_torque(system: CanonicalModel, *inputs: Coordinates) -> TwoVectors:
 
 
 @controller(
-    "joint_impedance",
-    "joint impedance: springs and dampers about a reference motion",
+    ControllerType(
+        "joint_impedance",
+        "joint impedance: springs and dampers about a reference motion",
+        step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
+        gains={"k_p": (100.0,), "k_d": (20.0,), "limit": 500.0},
+        by_inertia=("k_p", "k_d"),
+        forces="u_impedance",
+        units=STIFFNESS_UNITS,
+    ),
     "M qdd_ref + C qd_ref + g + k_p e + k_d de within limit",
-    step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
-    gains={"k_p": 100.0, "k_d": 20.0, "limit": 500.0},
-    by_inertia=("k_p", "k_d"),
-    forces="u_impedance",
-    units=STIFFNESS_UNITS,
 )(
     closed_loops=True,
     depends_on_external_forces=True,

@@ -1,5 +1,6 @@
 """Derivatives of inverse and forward dynamics, by the recursion of `gradients` or by
-differentiating the algorithm (Singh, Russell & Wensing, RA-L 2022)."""
+differentiating the algorithm (Singh, Russell & Wensing, RA-L 2022), and their products with changes
+of the inputs, without any Jacobian."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,12 @@ from functools import partial
 
 from symgen.algorithms.composite import coupled_mass_matrix, factorize, mass_matrix
 from symgen.algorithms.coriolis import Entries, square_matrix
-from symgen.algorithms.forward_dynamics import INVERSE, accelerating_forces
+from symgen.algorithms.forward_dynamics import (
+    INVERSE,
+    accelerating_forces,
+    forward_dynamics_articulated,
+    uncoupled,
+)
 from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
 from symgen.algorithms.kinematics import external_matrices, row_major, thrust_columns
 from symgen.algorithms.motion import wrenches_in_link_axes
@@ -261,3 +267,58 @@ def forward_derivatives_by_directions(
     dq, dqd = (solver.solve_columns([-x for x in coupling.matrix(a)]) for a in slopes[:2])
     external = (solver.solve_columns(x) if x else [] for x in external_matrices(system, q))
     return ForwardDerivatives(qdd, dq, dqd, solver.inverse(), *external)
+
+
+# -- Jacobian-vector products ----------------------------------------------------------------------
+
+
+PRODUCTS = "forward differentiation of the algorithm"
+
+
+@quantity(
+    "inverse_dynamics_jvp",
+    "tau_q dq + tau_qd dqd + M dqdd",
+    source=PRODUCTS,
+    depends_on_external_forces=True,
+    supports=("load", "presliding"),
+    inputs=("q", "qd", "qdd", "dq", "dqd", "dqdd"),
+    method="products",
+    outputs=(Array("tau_jvp", "change of the joint forces", "N m | N"),),
+)
+def inverse_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
+    """Change of τ along (dq, dq̇, dq̈), shape n."""
+    at, by = inputs[:3], inputs[3:]
+    return tangents(inverse_dynamics(system, *(along(x, d) for x, d in zip(at, by, strict=True))))
+
+
+_forward_product = partial(
+    quantity,
+    "forward_dynamics_jvp",
+    "qdd_q dq + qdd_qd dqd + Minv dtau",
+    source=PRODUCTS,
+    depends_on_external_forces=True,
+    needs_inverse=True,
+    inputs=("q", "qd", "tau", "dq", "dqd", "dtau"),
+    outputs=(Array("qdd_jvp", "change of the joint accelerations", "rad/s^2 | m/s^2"),),
+)
+
+
+@_forward_product(method="products")
+def forward_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
+    """Change of q̈ along (dq, dq̇, dτ), shape n: M⁻¹ (dτ - that of inverse dynamics at the
+    accelerations that τ causes), so that no tangent goes through the factors of M."""
+    q, qd, tau, dq, dqd, dtau = inputs
+    coupling, solver = system.coupling, factorize(system, coupled_mass_matrix(system, q))
+    qdd = coupling.body_rates(solver.solve(accelerating_forces(system, q, qd, tau)))
+    at, by = (q, qd, qdd), (dq, dqd, [ZERO] * system.size)
+    change = coupling.forces(inverse_dynamics_jvp(system, *at, *by))
+    return solver.solve([d - x for d, x in zip(dtau, change, strict=True)])
+
+
+@_forward_product(applicable=uncoupled, method="products_articulated")
+def forward_dynamics_jvp_articulated(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
+    """Change of q̈ along (dq, dq̇, dτ), shape n, by articulated bodies, best for long chains."""
+    at, by = inputs[:3], inputs[3:]
+    return tangents(
+        forward_dynamics_articulated(system, *(along(x, d) for x, d in zip(at, by, strict=True)))
+    )

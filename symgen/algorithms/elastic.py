@@ -1,4 +1,4 @@
-"""Robots with elastic joints: their dynamics, its derivatives and steps, and feedforward.
+"""Robots with elastic joints: their dynamics, its derivatives and steps, feedforward and control.
 
 A spring with the stiffness K and the damping D connects motor and link. With its deflection δ = θ -
 q it transmits τ = K δ + D δ̇ to the link, and the motor with the inertia B moves by its own
@@ -7,11 +7,26 @@ Control 1987). The state is (q, q̇, δ, δ̇), so positions of links may contai
 is that between spring and link.
 
 Without damping, positions and four derivatives of a motion determine the motor torques (De Luca &
-Book, Robots with flexible elements, Springer Handbook of Robotics, eq. 11.36)."""
+Book, Robots with flexible elements, Springer Handbook of Robotics, eq. 11.36). So control can
+linearise by feedback: with the springs' torques K δ and rates K δ̇ measured, the model gives
+accelerations and jerks of the links, and the motor torque appears in their next derivative,
+M q⁗ + ... = K δ̈ with B (q̈ + δ̈) = τ_m - K δ (Spong 1987, section 4). With damping it appears in
+the jerk already."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from symgen.algorithms.composite import coupled_mass_matrix, factorize
+from symgen.algorithms.controllers import (
+    COMMAND,
+    ControllerType,
+    controller,
+    difference_of,
+    saturated,
+    scaled_by,
+    state_of_bodies,
+    sum_of,
+)
 from symgen.algorithms.derivatives import (
     MATRIX,
     Derivatives,
@@ -26,9 +41,10 @@ from symgen.algorithms.forward_dynamics import (
 from symgen.algorithms.gradients import gradients, gradients_by_duals
 from symgen.algorithms.manifold import moved
 from symgen.algorithms.motion import wrenches_in_link_axes
-from symgen.algorithms.newton_euler import inverse_dynamics
+from symgen.algorithms.newton_euler import bias, inverse_dynamics
 from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import JOINTS, Array, quantity
+from symgen.algorithms.requirements import requirement
 from symgen.algorithms.steps import (
     STAGES,
     Accelerations,
@@ -39,7 +55,7 @@ from symgen.algorithms.steps import (
     tangent_rate,
 )
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.numbers.scalar import Coordinates, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SPONG = "Spong, J. Dyn. Sys. Meas. Control 1987"
 SPRINGS = ("joint_stiffness", "spring_damping")
@@ -274,3 +290,70 @@ def feedforward_from_torques(
         [t * s for t, s in zip(tau, compliance, strict=True)],
         [t * s for t, s in zip(first, compliance, strict=True)],
     )
+
+
+# -- control ---------------------------------------------------------------------------------------
+
+
+REFERENCE = ("q_ref", "qd_ref", "qdd_ref", "qddd_ref", "qdddd_ref")
+
+
+@requirement("only robots without ball and floating joints")
+def without_quaternions(system: CanonicalModel) -> bool:
+    """Whether all positions are coordinates, whose errors have rates that are differences."""
+    return not system.coupling.quaternions
+
+
+@controller(
+    ControllerType(
+        "elastic_feedback_linearization",
+        "feedback linearisation: links behind elastic joints follow a reference motion",
+        step=("q", "qd", "delta", "deltad", *REFERENCE),
+        gains={
+            "k_p": (1e4,),
+            "k_d": (4e3,),
+            "k_a": (600.0,),
+            "k_j": (40.0,),
+            "limit": (500.0,),
+            "joint_stiffness": (400.0,),
+            "motor_inertia": (0.5,),
+        },
+        by_inertia=("joint_stiffness", "motor_inertia"),
+        forces="u_elastic",
+        units={"k_p": "1/s^4", "k_d": "1/s^3"},
+    ),
+    "u_elastic = K delta + B (qdd + d2tau/dt2 / K) with q'''' = qdddd_ref + k_j e''' + k_a e'' + "
+    "k_d e' + k_p e within limit",
+)(
+    depends_on_external_forces=True,
+    supports=(),
+    needs_inverse=True,
+    method="elastic_control",
+    applicable=without_quaternions,
+    inputs=(
+        *("q", "qd", *REFERENCE, "k_p", "k_d", "k_a", "k_j", "limit"),
+        *("joint_stiffness", "motor_inertia", "delta", "deltad"),
+    ),
+    source="Spong 1987, section 4; De Luca & Book, Springer Handbook of Robotics, section 11.2",
+    outputs=(Array("u_elastic", *COMMAND),),
+)
+def elastic_feedback_linearization(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
+    """τ_m = K δ + B (q̈ + τ̈/K) within ±limit, shape n: τ̈ is the second rate of the joint forces
+    of the model along q̈ and q⃛, which follow from K δ and K δ̇, and the wanted q⁗ = q⁗_ref + k_j
+    (q⃛_ref - q⃛) + k_a (q̈_ref - q̈) + k_d (q̇_ref - q̇) + k_p (q_ref - q). Friction is that at the
+    measured velocity."""
+    q, qd, *reference, k_p, k_d, k_a, k_j, limit, stiffness, inertia, delta, deltad = inputs
+    coupling, zeros = system.coupling, [ZERO] * system.size
+    _, positions, rates, *_ = state_of_bodies(system, q, qd)
+    solver = factorize(system, coupled_mass_matrix(system, positions))
+    spring = scaled_by(stiffness, delta)
+    qdd = solver.solve(difference_of(spring, coupling.forces(bias(system, positions, rates))))
+    flow = [positions, rates, coupling.body_rates(qdd)]
+    change = coupling.forces(rate(inverse_dynamics, system, [*flow, zeros], 3))
+    qddd = solver.solve(difference_of(scaled_by(stiffness, deltad), change))
+    errors = map(difference_of, reference, (q, qd, qdd, qddd))
+    snap = sum_of(reference[4], *map(scaled_by, (k_p, k_d, k_a, k_j), errors))
+    flow += map(coupling.body_rates, (qddd, snap))
+    second = coupling.forces(second_rate(inverse_dynamics, system, flow, 3))
+    motor = [a + t / k for a, t, k in zip(qdd, second, stiffness, strict=True)]
+    return saturated(sum_of(spring, scaled_by(inertia, motor)), limit)

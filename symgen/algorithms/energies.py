@@ -1,9 +1,10 @@
-"""Energies, the centre of mass and momenta, of all moving links, in the root link's axes.
+"""Energies, the centre of mass and momenta, of all moving links, in the root link's axes; how
+momenta about the centre of mass change, and the inertia about it.
 
-Six-vectors have the linear part first, then the angular part.
-"""
+Six-vectors have the linear part first, then the angular part."""
 
 from functools import partial
+from itertools import product
 
 from symgen.algorithms.fluids import buoyancy_energy, momenta_of_added_mass
 from symgen.algorithms.motion import (
@@ -13,20 +14,22 @@ from symgen.algorithms.motion import (
     twist_matrix,
     twists,
 )
+from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.inertia import NO_INERTIA, Inertia, spatial_momentum
+from symgen.mechanics.inertia import NO_INERTIA, Inertia, SecondMoment, spatial_momentum
 from symgen.mechanics.moments import shift_to_parent
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import matvec, position_of, rotation_rows
-from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force, Twist, Vector
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force, Rotation, Shift, Twist, Vector
+from symgen.numbers.dual import along, tangents, unit
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
 GOA13 = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eq. 7"
 ORIN = "Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot, Autonomous Robots 2013"
 
-_of_mass = partial(
+_mass_quantity = partial(
     quantity, closed_loops=True, needs_gravity=False, needs_mass=True, regroupings=(WHOLE,)
 )
 
@@ -132,7 +135,7 @@ def first_moment(system: CanonicalModel, total: dict[int, Inertia]) -> tuple[Sca
     return mass, first
 
 
-@_of_mass(
+@_mass_quantity(
     "com",
     "c(q)",
     inputs=("q",),
@@ -162,7 +165,7 @@ def _unit_momenta(
     return momenta
 
 
-@_of_mass(
+@_mass_quantity(
     "com_jacobian",
     "dc/dq",
     inputs=("q",),
@@ -180,7 +183,7 @@ def com_jacobian(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     ]
 
 
-@_of_mass(
+@_mass_quantity(
     "centroidal_momentum_matrix",
     "A(q) qd = momentum about the centre of mass",
     inputs=("q",),
@@ -244,3 +247,97 @@ def _at_root(system: CanonicalModel, i: int, force: Force) -> Force:
     rows, origin = rotation_rows(system.roots[i]), position_of(system.roots[i])
     linear = matvec(rows, force.linear)
     return Force(linear, matvec(rows, force.angular) + origin.cross(linear))
+
+
+# -- about the centre of mass ----------------------------------------------------------------------
+
+
+_centroidal_quantity = partial(
+    quantity,
+    needs_gravity=False,
+    needs_mass=True,
+    source=ORIN,
+    regroupings=(WHOLE,),
+    method="centroidal",
+)
+
+
+@_centroidal_quantity(
+    "com_jacobian_rate",
+    "d/dt dc/dq",
+    inputs=("q", "qd"),
+    outputs=(Array("Jd_c", "rate of the Jacobian of the centre of mass", "m/s | 1/s", (3, "n")),),
+)
+def com_jacobian_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
+    """The rate of the Jacobian of the centre of mass, 3 x n, row-major."""
+    return rate(com_jacobian, system, flow, 1)
+
+
+CENTROIDAL = "kg m/s | kg/s, kg m^2/s | kg m/s"
+
+
+@_centroidal_quantity(
+    "centroidal_momentum_rate",
+    "dA/dt, dA/dt qd",
+    inputs=("q", "qd"),
+    outputs=(
+        Array("A_dot", "rate of the centroidal momentum matrix", CENTROIDAL, (6, "n")),
+        Array("Ad_qd", "rate of the momentum without accelerations", "N, N m", (6,)),
+    ),
+)
+def centroidal_momentum_rate(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Ȧ, 6 x n, row-major, and Ȧ q̇: the rate of the momentum about the centre of mass is A q̈ + Ȧ
+    q̇."""
+    rates, n = rate(centroidal_momentum_matrix, system, (q, qd), 1), system.size
+    return rates, [dot(rates[k * n : k * n + n], qd) for k in range(6)]
+
+
+@_centroidal_quantity(
+    "centroidal_momentum_gradient",
+    "d(A qd)/dq",
+    inputs=("q", "qd"),
+    outputs=(
+        Array(
+            "h_c_q",
+            "derivative of the momentum about the centre of mass with respect to q",
+            CENTROIDAL,
+            (6, "n"),
+        ),
+    ),
+)
+def centroidal_momentum_gradient(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
+    """∂(A q̇)/∂q, 6 x n, row-major."""
+    n, columns = system.size, []
+    for k in range(n):
+        moved = tangents(centroidal_momentum_matrix(system, along(q, unit(n, k))))
+        columns.append([dot(moved[i * n : i * n + n], qd) for i in range(6)])
+    return [column[i] for i in range(6) for column in columns]
+
+
+@_centroidal_quantity(
+    "composite_inertia",
+    "I_c(q) about the centre of mass",
+    closed_loops=True,
+    inputs=("q",),
+    outputs=(Array("I_c", "inertia tensor of all moving links, root axes", "kg m^2", (3, 3)),),
+)
+def composite_inertia(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
+    """The inertia tensor of all moving links as one rigid body about their centre of mass, in root
+    axes, 3 x 3."""
+    total, robot = composites(system, q), NO_INERTIA
+    for i, pose in ((i, pose) for i, pose in system.roots.items() if system.body(i).on_robot):
+        shifts = [Shift(k, x) for k, x in enumerate(position_of(pose)) if x is not ZERO]
+        robot = robot + shift_to_parent(total[-i], (*shifts, Rotation.by(rotation_rows(pose))))
+    mass, _ = first_moment(system, total)
+    s = robot.s + _outer(robot, -1.0 / mass)
+    usual = SecondMoment(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
+    return [usual[i, j] for i, j in product(range(3), repeat=2)]
+
+
+def _outer(body: Inertia, k: Scalar) -> SecondMoment:
+    x, y, z = body.h
+    return SecondMoment(*(k * e for e in (x * x, x * y, x * z, y * y, y * z, z * z)))

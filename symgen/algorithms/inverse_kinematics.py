@@ -57,7 +57,7 @@ TASK_INPUTS: Final = (
 )
 _of_task = partial(
     quantity,
-    of_link=True,
+    subject="link",
     coordinates=JOINTS,
     needs_gravity=False,
     needs_inertia=False,

@@ -58,7 +58,7 @@ def _in_frame(force: Force, frame: LinkFrame) -> Force:
     "joint_wrench",
     "force and moment in a joint, joint axes",
     closed_loops=True,
-    of_joint=True,
+    subject="joint",
     outputs=(Array("w_joint", "force, then moment of parent on child", "N, N m", (6,)),),
 )
 def joint_wrench(
@@ -76,7 +76,7 @@ def joint_wrench(
     "joint_wrench_aligned",
     "force and moment in a joint, root axes",
     closed_loops=True,
-    of_joint=True,
+    subject="joint",
     outputs=(
         Array("w_joint_a", "force, then moment of parent on child, root axes", "N, N m", (6,)),
     ),
@@ -122,7 +122,7 @@ def joint_wrenches(
     "W(q, qd, qdd) pi = force and moment in a joint",
     closed_loops=True,
     inputs=("q", "qd", "qdd"),
-    of_joint=True,
+    subject="joint",
     outputs=(
         Array(
             "W_joint",
@@ -145,7 +145,7 @@ def joint_wrench_regressor(
 @_of_joints(
     "joint_wrench_derivatives",
     "derivatives of force and moment in a joint in q, qd, qdd",
-    of_joint=True,
+    subject="joint",
     outputs=tuple(
         Array(f"w_joint_{name}", f"dw/d{name}, joint axes", PER_COORDINATE.format(units), (6, "n"))
         for name, units in (("q", "rad | m"), ("qd", "rad/s | m/s"), ("qdd", "rad/s^2 | m/s^2"))

@@ -27,7 +27,7 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
 of_link_frame = partial(
     quantity,
-    of_link=True,
+    subject="link",
     source=F08,
     needs_gravity=False,
     needs_inertia=False,

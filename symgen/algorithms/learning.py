@@ -1,23 +1,30 @@
-"""Controllers and observers that learn the base parameters on the way (see `controllers`)."""
+"""Controllers and observers that estimate: external joint forces, or base parameters on the way
+(see `controllers`)."""
 
 from collections.abc import Sequence
+from math import factorial
 from typing import Final
 
+from symgen.algorithms.composite import coupled_mass_matrix
 from symgen.algorithms.controllers import (
     COMMAND,
+    ControllerType,
     TwoVectors,
     clamped,
     controller,
     difference_of,
     friction_rates,
+    model_forces,
     reference_motion,
     saturated,
     scaled_by,
     state_of_bodies,
     sum_of,
 )
+from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.manifold import difference_rate
 from symgen.algorithms.motion import motions
+from symgen.algorithms.newton_euler import solved_loads
 from symgen.algorithms.registry import Array
 from symgen.algorithms.regressors import base_entries, base_regressor, with_passive_columns
 from symgen.algorithms.steps import difference
@@ -25,7 +32,92 @@ from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.operations import sign
-from symgen.numbers.scalar import Coordinates, Scalar, dot, named, sum_in_order
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot, named, sum_in_order
+
+HALVINGS: Final = 6
+"""The exponential of an observer's filter is that of a part 2^-6 as large, squared six times."""
+TERMS: Final = 8
+"""The terms of its series: exact to the digits of a double up to a gain of 4 by the sample time,
+and to 1e-8 of the residual for any."""
+
+
+def filter_step(gain: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
+    """The factors of an exact step of a first-order filter ṙ = gain (x - r): exp(-gain h) for r,
+    and (1 - exp(-gain h))/h for the integral of x over the step.
+
+    With x = gain h, y = x/2^6 and the series T(y) = 1 + x S of e^y, z = 1/T lies between 0 and 1
+    for any gain ≥ 0, so that every step is stable. Nothing divides by h or by the gain: 1 - z =
+    x S z, and 1 - z^64 = (1 - z)(1 + z)(1 + z²)...(1 + z^32)."""
+    x, share = gain * h, 1.0 / 2**HALVINGS
+    series: Scalar = share**TERMS / factorial(TERMS)
+    for k in range(TERMS - 1, 0, -1):
+        series = series * x + share**k / factorial(k)
+    power = 1.0 / (series * x + 1.0)
+    weight = gain * series * power
+    for _ in range(HALVINGS):
+        weight = weight + weight * power
+        power = power * power
+    return power, weight
+
+
+@controller(
+    ControllerType(
+        "momentum_observer",
+        "momentum observer: estimates external joint forces without accelerations",
+        state={"started": "started_next", "p_last": "p_next", "r": "tau_ext"},
+        step=("q", "qd", "tau"),
+        gains={"gain": 100.0},
+    ),
+    "r = exp(-gain h) r + (1 - exp(-gain h)) (M qd - p_last - h (u + C^T qd - g)) / h, "
+    "u the applied forces",
+)(
+    method="observers",
+    inputs=("q", "qd", "tau", "started", "p_last", "r", "gain", "h"),
+    depends_on_external_forces=True,
+    supports=("load", "presliding"),
+    source="De Luca & Mattone, Sensorless robot collision detection and hybrid force/motion "
+    "control, ICRA 2005; its filter solved exactly over a step",
+    outputs=(
+        Array("tau_ext", "external joint forces", "N m | N"),
+        Array("p_next", "momentum at this step", "N m s | N s"),
+        Array("started_next", "always 1: the observer has started", "1", (1,)),
+    ),
+)
+def momentum_observer(
+    system: CanonicalModel, *inputs: Coordinates
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """The residual r, which follows the external joint forces with the time constants 1/gain, and
+    the state after the step. The change of momentum that the model does not explain,
+    M q̇ - p_last - h (τ + Cᵀ q̇ - g - friction), goes through an exact step of the filter, which is
+    stable for any gain; r is zero at the first step. Friction is that at the measured velocity:
+    nothing is fed back."""
+    at, rates = system.coupling.body_positions(inputs[0]), system.coupling.body_rates(inputs[1])
+    coriolis_transpose_rates = system.coupling.forces(coriolis_transpose_product(system, at, rates))
+    return observer_step(system, coriolis_transpose_rates, *inputs)
+
+
+def observer_step(
+    system: CanonicalModel, coriolis_transpose_rates: Coordinates, *inputs: Coordinates
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """A step of the observer from Cᵀ q̇ of the user's coordinates."""
+    q, qd, tau, (started,), p_last, r, gain, (h,) = inputs
+    system, positions, rates, *_ = state_of_bodies(system, q, qd)
+    system, tau = solved_loads(system, positions, rates, tau)
+    n, m, zeros = system.dof, coupled_mass_matrix(system, positions), [ZERO] * system.size
+    p = [sum((m[i * n + j] * qd[j] for j in range(n)), ZERO) for i in range(n)]
+    holding = model_forces(
+        system, positions, (rates if system.fluids else zeros, zeros), zeros, rates
+    )
+    explained = difference_of(sum_of(tau, coriolis_transpose_rates), holding)
+    residual: list[Scalar] = []
+    for k, (x, before, y) in enumerate(zip(p, p_last, explained, strict=True)):
+        decay, weight = filter_step(gain[k], h)
+        residual.append(started * (decay * r[k] + weight * (x - before - h * y)))
+    return residual, p, [1.0]
+
+
+# -- base parameters -------------------------------------------------------------------------------
+
 
 BETA = "kg | kg m | kg m^2"
 START_VARIANCE: Final = 100.0
@@ -40,24 +132,26 @@ def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
 
 
 @controller(
-    "adaptive_slotine_li",
-    "adaptive control: follows a reference motion and estimates the base parameters",
+    ControllerType(
+        "adaptive_slotine_li",
+        "adaptive control: follows a reference motion and estimates the base parameters",
+        state={"beta_hat": "beta_next"},
+        step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
+        gains={
+            "k_p": (10.0,),
+            "k_d": (20.0,),
+            "gamma": (0.01,),
+            "leak": (0.01,),
+            "beta_mean": (0.0,),
+            "beta_reach": (100.0,),
+            "limit": (500.0,),
+        },
+        start={"beta_hat": "beta_mean"},
+        by_inertia=("k_d",),
+        forces="u_adaptive",
+        units={"k_p": "1/s", "k_d": "N m s/rad | N s/m"},
+    ),
     "u_adaptive = Y_b beta + k_d s, beta' = gamma Y_b^T s - leak (beta - beta_mean), within bounds",
-    state={"beta_hat": "beta_next"},
-    step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
-    gains={
-        "k_p": 10.0,
-        "k_d": 20.0,
-        "gamma": 0.01,
-        "leak": 0.01,
-        "beta_mean": 0.0,
-        "beta_reach": 100.0,
-        "limit": 500.0,
-    },
-    start={"beta_hat": "beta_mean"},
-    by_inertia=("k_d",),
-    forces="u_adaptive",
-    units={"k_p": "1/s", "k_d": "N m s/rad | N s/m"},
 )(
     closed_loops=True,
     inputs=(
@@ -110,14 +204,16 @@ def _reference_regressor(
 
 
 @controller(
-    "recursive_least_squares",
-    "recursive least squares: estimates the base parameters from measurements",
+    ControllerType(
+        "recursive_least_squares",
+        "recursive least squares: estimates the base parameters from measurements",
+        state={"beta_hat": "beta_rls", "P": "P_next"},
+        step=("q", "qd", "qdd", "tau"),
+        gains={"forget": 0.99},
+        start={"P": START_VARIANCE},
+        packed=("P",),
+    ),
     "beta of min sum |Y_b beta - tau|^2, row by row, with directional forgetting",
-    state={"beta_hat": "beta_rls", "P": "P_next"},
-    step=("q", "qd", "qdd", "tau"),
-    gains={"forget": 0.99},
-    start={"P": START_VARIANCE},
-    packed=("P",),
 )(
     closed_loops=True,
     loops=("base_regressor",),

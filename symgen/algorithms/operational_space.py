@@ -1,25 +1,53 @@
-"""The dynamics of a robot as they are felt at a link: Λ ẍ + μ = F for the velocity of its origin,
-and its angular velocity, in root axes, whose rate is ẍ = J q̈ + dJ/dt q̇.
+"""The dynamics of a robot as they are felt at a link, and its control by an impedance there:
+Λ ẍ + μ = F for the velocity of the link's origin, and its angular velocity, in root axes, whose
+rate is ẍ = J q̈ + dJ/dt q̇.
 
 Λ⁻¹ = J M⁻¹ Jᵀ is singular where the joints do not move the link in all six ways; the damping ρ that
-is an input, Λ⁻¹ = J M⁻¹ Jᵀ + ρ² 1, keeps Λ finite there, and 0 leaves it out."""
+is an input, Λ⁻¹ = J M⁻¹ Jᵀ + ρ² 1, keeps Λ finite there, and 0 leaves it out.
+
+Cartesian impedance (see `controllers`) has what the null space of the task leaves to the joints.
+Its error is the way from where the link is to where it should be, in root axes: of its origin, and
+twice the vector part of the unit quaternion that turns one into the other (2 sin(θ/2) about the
+axis, the shorter way round). So the moment is the slope of the potential 4 k (1 - cos(θ/2)), has no
+singular orientation, and takes no arcus tangent (Caccavale, Natale, Siciliano & Villani, Six-DOF
+impedance control based on angle/axis representations, IEEE T-RA 1999, section IV)."""
 
 from dataclasses import dataclass
 from functools import partial
 
 from symgen.algorithms.composite import coupled_mass_matrix, factorize, factorize_dense
-from symgen.algorithms.kinematics import frame_jacobian_aligned, frame_jacobian_rate_aligned
+from symgen.algorithms.controllers import (
+    COMMAND,
+    STIFFNESS_UNITS,
+    ControllerType,
+    controller,
+    difference_of,
+    friction_rates,
+    model_forces,
+    saturated,
+    scaled_by,
+    sum_of,
+)
+from symgen.algorithms.kinematics import (
+    frame_jacobian_aligned,
+    frame_jacobian_rate_aligned,
+    link_frame_pose,
+)
 from symgen.algorithms.newton_euler import bias
 from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.steps import difference
+from symgen.algorithms.task_space import quaternion
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.numbers.scalar import Coordinates, Scalar, dot
+from symgen.mechanics.spatial import Vector
+from symgen.numbers.operations import sign
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
 KHATIB = (
     "Khatib, A unified approach for motion and force control of robot manipulators, IEEE Journal "
     "of Robotics and Automation 1987"
 )
 INERTIA = "kg | kg m | kg m^2"
-_of_task = partial(quantity, of_link=True, needs_inverse=True, source=KHATIB)
+_task_quantity = partial(quantity, subject="link", needs_inverse=True, source=KHATIB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +74,7 @@ class Task:
         return cls(jacobian, solved, inverse_inertia)
 
 
-@_of_task(
+@_task_quantity(
     "operational_space_inertia",
     "(J M^-1 J^T + damping^2)^-1 of a link",
     closed_loops=True,
@@ -67,7 +95,7 @@ def operational_space_inertia(
     return factorize_dense(task.inverse, 6).inverse(), task.inverse
 
 
-@_of_task(
+@_task_quantity(
     "operational_space_bias",
     "Lambda (J M^-1 (C qd + g) - dJ/dt qd) of a link",
     closed_loops=True,
@@ -86,7 +114,7 @@ def operational_space_bias(
     return factorize_dense(task.inverse, 6).solve(wanted)
 
 
-@_of_task(
+@_task_quantity(
     "dynamically_consistent_inverse",
     "M^-1 J^T Lambda of a link",
     closed_loops=True,
@@ -102,3 +130,88 @@ def dynamically_consistent_inverse(
     task = Task.of(system, q, damping, link)
     solver = factorize_dense(task.inverse, 6)
     return [x for column in zip(*task.solved, strict=True) for x in solver.solve(column)]
+
+
+# -- Cartesian impedance ---------------------------------------------------------------------------
+
+
+TINY = 1e-30
+
+
+def _orientation_error(
+    system: CanonicalModel, q: Coordinates, link: str, xyzw: Coordinates
+) -> Vector:
+    """Twice the vector part of the quaternion, in root axes, from the link's axes to those of
+    another."""
+    x, y, z, w = xyzw
+    s, v = quaternion(system, q, link)
+    reference = Vector(x, y, z)
+    u, c = reference.scaled(s) - v.scaled(w) + v.cross(reference), w * s + reference.dot(v)
+    return u.scaled(2.0 * sign(c + TINY))
+
+
+@controller(
+    ControllerType(
+        "cartesian_impedance",
+        "Cartesian impedance: spring and damper of a link, with a posture in the null space",
+        step=("q", "qd", "q_ref", "p_ref", "quat_ref"),
+        gains={
+            "k_x": (*[200.0] * 3, *[5.0] * 3),
+            "d_x": (*[30.0] * 3, *[0.3] * 3),
+            "k_p": (10.0,),
+            "k_d": (4.0,),
+            "damping": (0.02,),
+            "limit": (500.0,),
+        },
+        by_inertia=("k_p", "k_d"),
+        forces="u_cartesian",
+        units=STIFFNESS_UNITS,
+    ),
+    "J^T (k_x e - d_x V) + (1 - J^T J_bar^T) (k_p e_q - k_d qd) + g within limit, of a link",
+)(
+    inputs=(
+        *("q", "qd", "q_ref", "p_ref", "quat_ref"),
+        *("k_x", "d_x", "k_p", "k_d", "damping", "limit"),
+    ),
+    subject="link",
+    depends_on_external_forces=True,
+    supports=("load", "presliding"),
+    needs_inverse=True,
+    method="cartesian_impedance",
+    closed_loops=True,
+    source="Khatib 1987; Ott, Cartesian Impedance Control of Redundant and Flexible-Joint Robots, "
+    "2008, ch. 4",
+    outputs=(Array("u_cartesian", *COMMAND),),
+)
+def cartesian_impedance(system: CanonicalModel, *inputs: Coordinates, link: str) -> list[Scalar]:
+    """τ = Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ)(k_p (q_ref ⊖ q) - k_d q̇) + g within ±limit, V = J q̇
+    and e the way of the link's origin to p_ref and twice the vector part of the quaternion to
+    quat_ref (x, y, z, w), in root axes; J̄ the dynamically consistent inverse, damped as
+    `operational_space_inertia` is."""
+    q, qd, q_ref, p_ref, quat_ref, k_x, d_x, k_p, k_d, (damping,), limit = inputs
+    system, positions, rates = system.at_state(q, qd)
+    n = system.dof
+    jacobian = system.coupling.pull_back(
+        frame_jacobian_aligned(system, positions, link=link), (6, None)
+    )
+    rows = [[*jacobian[k * n : k * n + n]] for k in range(6)]
+    position = link_frame_pose(system, positions, link).origin
+    e = [*difference_of(p_ref, [*position]), *_orientation_error(system, positions, link, quat_ref)]
+    force = difference_of(scaled_by(k_x, e), scaled_by(d_x, [dot(row, qd) for row in rows]))
+    solver = factorize(system, coupled_mass_matrix(system, positions))
+    solved = [solver.solve(row) for row in rows]
+    inverse = [
+        dot(a, b) + (damping * damping if i == j else ZERO)
+        for i, a in enumerate(solved)
+        for j, b in enumerate(rows)
+    ]
+    null_space_force = difference_of(
+        scaled_by(k_p, difference(system, q, q_ref)), scaled_by(k_d, qd)
+    )
+    task_force = factorize_dense(inverse, 6).solve([dot(row, null_space_force) for row in solved])
+    task = difference_of(force, task_force)
+    joint_force = [dot([row[k] for row in rows], task) for k in range(n)]
+    zeros = [ZERO] * system.size
+    friction_at = friction_rates(system, rates, zeros)
+    holding = model_forces(system, positions, (zeros, zeros), zeros, friction_at)
+    return saturated(sum_of(joint_force, null_space_force, holding), limit)

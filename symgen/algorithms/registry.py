@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from symgen.algorithms.requirements import Requirement, SystemPredicate, any_robot
-from symgen.algorithms.titles import printable_name, quantity_for
+from symgen.algorithms.titles import ALGORITHMS, printable_name, quantity_for
 from symgen.errors import OptionError, SymgenError
 from symgen.mechanics.parameters import REGROUPINGS
 from symgen.text import shown
@@ -192,7 +192,9 @@ class Quantity:
     """The quantities that its C calls in loops, by the template of its name (``c/loops``)."""
     link: str = ""
     """The link or joint that it belongs to, if it is one of `LINK_QUANTITIES`."""
-    subject: str = "link"
+    group: str = ""
+    """The method of its first formulation: its place in lists (`symgen.algorithms.titles`)."""
+    subject: str = ""
     """What a row of `LINK_QUANTITIES` belongs to: ``link`` or ``joint``."""
 
     @property
@@ -241,6 +243,14 @@ LINK_QUANTITIES: Final[dict[str, Quantity]] = {}
 name as the keyword argument `Quantity.subject`."""
 
 
+def sort_rows(rows: dict[str, Any]) -> None:
+    """Put rows of quantities in the order of `ALGORITHMS`, those of other groups last."""
+    places = {group: k for k, group in enumerate(ALGORITHMS)}
+    known = {**QUANTITIES, **LINK_QUANTITIES}
+    for name in sorted(rows, key=lambda name: places.get(known[name].group, len(places))):
+        rows[name] = rows.pop(name)
+
+
 def unknown_quantity(name: str) -> OptionError:
     """The error for a name that no quantity has, with the one that it means or those near it."""
     known = quantity_for(name)
@@ -255,15 +265,6 @@ def unknown_quantity(name: str) -> OptionError:
 
 class RegistryError(SymgenError):
     """A quantity that cannot be registered."""
-
-
-def _check_inputs(row: Quantity) -> None:
-    """Raise RegistryError for an input that is not one of `INPUTS`."""
-    unknown = [name for name in row.inputs if name not in INPUTS]
-    if unknown:
-        raise RegistryError(
-            f"error: quantity '{row.name}': no input is called '{unknown[0]}'; add a row to INPUTS"
-        )
 
 
 def _check_outputs(name: str, outputs: Sequence[Array]) -> None:
@@ -296,8 +297,7 @@ def quantity(
     source: str,
     needs_gravity: bool = True,
     needs_inertia: bool = True,
-    of_link: bool = False,
-    of_joint: bool = False,
+    subject: str = "",
     depends_on_external_forces: bool = False,
     wrenches_only: bool = False,
     depends_on_springs: bool = False,
@@ -311,19 +311,14 @@ def quantity(
     competitive: SystemPredicate = any_robot,
     only_minimal_competitive: bool = False,
     closed_loops: bool = False,
+    method: str = "",
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute `name`, on each of `regroupings`.
 
-    A second algorithm registered for one name is one more formulation of it. It is used
-    for robots that meet `applicable`, and considered without being named for those of them that are
-    `competitive`. With `only_minimal_competitive`, no robot was found that is cheaper on another
-    regrouping. `coordinates` are those in which the algorithm takes positions, velocities and
-    accelerations, and returns its outputs: `BODIES` (results are projected afterwards) or `JOINTS`.
-    `closed_loops` tells that the algorithm is right for robots with closed loops: it reads rates,
-    accelerations and projections from the coupling, and takes no derivative.
-
-    Raises RegistryError for an input that is not one of `INPUTS`, for unknown coordinates, and for
-    an output that another quantity has with another meaning."""
+    A second algorithm registered for one name is one more formulation of it. The first arguments
+    are those of `Quantity`, the others those of `formulation_of`. Raises RegistryError for an input
+    that is not one of `INPUTS`, and for an output that another quantity has with another
+    meaning."""
     row = Quantity(
         name,
         formula,
@@ -339,60 +334,79 @@ def quantity(
         needs_mass,
         frozenset(supports),
         tuple(loops),
-        subject="joint" if of_joint else "link",
+        subject=subject,
     )
-    formulation = partial(
-        Formulation,
+    return formulation_of(
+        row,
         source=source,
         applicable=applicable,
         competitive=competitive,
+        only_minimal_competitive=only_minimal_competitive,
         coordinates=coordinates,
         closed_loops=closed_loops,
+        regroupings=regroupings,
+        method=method,
     )
-    selected = {r: not only_minimal_competitive or r == "minimal" for r in regroupings}
-    return lambda algorithm: _registered(algorithm, row, of_link or of_joint, formulation, selected)
 
 
 def formulation_of(
-    name: str,
+    quantity: Quantity | str,
     *,
     source: str,
-    applicable: Requirement,
+    applicable: Requirement = any_robot,
+    competitive: SystemPredicate = any_robot,
+    only_minimal_competitive: bool = False,
     coordinates: str = BODIES,
     closed_loops: bool = False,
     regroupings: Sequence[str] = ("minimal",),
+    method: str = "",
 ) -> Callable[[Registered], Registered]:
-    """Register the decorated algorithm as one more formulation of a quantity that is registered
-    already, for robots that meet `applicable`; the other arguments are those of `quantity`."""
-    made = partial(Formulation, source=source, applicable=applicable)
-    made = partial(made, coordinates=coordinates, closed_loops=closed_loops)
-    rows = LINK_QUANTITIES if name in LINK_QUANTITIES else QUANTITIES
-    row, linked, selected = rows[name], rows is LINK_QUANTITIES, dict.fromkeys(regroupings, True)
-    return lambda algorithm: _registered(algorithm, row, linked, made, selected)
+    """Register the decorated algorithm as one more formulation of a quantity, or of the registered
+    one of that name, on each of `regroupings`.
 
-
-def _registered(
-    algorithm: Registered,
-    row: Quantity,
-    has_subject: bool,
-    formulation: Callable[..., Formulation],
-    selected: Mapping[str, bool],
-) -> Registered:
-    """Register an algorithm as one more formulation of a quantity, and return it."""
-    rows = LINK_QUANTITIES if has_subject else QUANTITIES
-    _check_inputs(row)
-    _check_outputs(row.name, row.outputs)
-    stem = algorithm.__name__.removeprefix(row.name.replace(":", "_"))
-    title = algorithm.__module__.rsplit(".", 1)[-1] + stem
-    added = tuple(
-        formulation(name=f"{title}/{r}", regrouping=r, algorithm=algorithm, auto_selected=x)
-        for r, x in selected.items()
-    )
-    for unknown in {f.coordinates for f in added} - {BODIES, JOINTS}:
+    It is used for robots that meet `applicable`, and considered without being named for those of
+    them that are `competitive`. With `only_minimal_competitive`, no robot was found that is cheaper
+    on another regrouping. `coordinates` are those in which the algorithm takes positions,
+    velocities and accelerations, and returns its outputs: `BODIES` (results are projected
+    afterwards) or `JOINTS`. `closed_loops` tells that it is right for robots with closed loops: it
+    reads rates, accelerations and projections from the coupling, and takes no derivative. It is
+    called `method`, by default after its module, with what its own name adds to the quantity's.
+    Raises RegistryError for unknown coordinates."""
+    name = quantity if isinstance(quantity, str) else quantity.name
+    row = {**QUANTITIES, **LINK_QUANTITIES}[name] if isinstance(quantity, str) else quantity
+    rows = LINK_QUANTITIES if row.subject else QUANTITIES
+    unknown = [x for x in row.inputs if x not in INPUTS]
+    if unknown:
         raise RegistryError(
-            f"error: quantity '{row.name}': coordinates must be '{BODIES}' or '{JOINTS}', not "
-            f"'{unknown}'"
+            f"error: quantity '{name}': no input is called '{unknown[0]}'; add a row to INPUTS"
         )
-    known = rows[row.name].formulations if row.name in rows else ()
-    rows[row.name] = replace(row, formulations=known + added)
-    return algorithm
+    _check_outputs(name, row.outputs)
+    if coordinates not in (BODIES, JOINTS):
+        raise RegistryError(
+            f"error: quantity '{name}': coordinates must be '{BODIES}' or '{JOINTS}', not "
+            f"'{coordinates}'"
+        )
+
+    def register(algorithm: Registered) -> Registered:
+        module = algorithm.__module__.rsplit(".", 1)[-1]
+        variant = getattr(algorithm, "__name__", "").partition(name.replace(":", "_"))[2]
+        added = tuple(
+            Formulation(
+                f"{method or module + variant}/{regrouping}",
+                regrouping,
+                algorithm,
+                source,
+                applicable,
+                competitive,
+                not only_minimal_competitive or regrouping == "minimal",
+                coordinates,
+                closed_loops,
+            )
+            for regrouping in regroupings
+        )
+        before = rows.get(name, replace(row, group=method or module))
+        formulations = before.formulations + added
+        rows[name] = replace(row, group=before.group, formulations=formulations)
+        return algorithm
+
+    return register

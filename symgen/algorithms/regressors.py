@@ -186,7 +186,7 @@ def base_parameters(system: CanonicalModel, ten: Sequence[Scalar]) -> list[Scala
     "wrench_regressor",
     "W(q, qd, qdd) pi = force and moment on a link",
     inputs=("q", "qd", "qdd"),
-    of_link=True,
+    subject="link",
     outputs=(
         Array(
             "W", "wrench regressor, ten columns per body", "N, N m per kg, kg m, kg m^2", (6, "ten")

@@ -61,7 +61,6 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
         inputs=("q", "qd"),
         outputs=(Array(f"V_frame{end}", "velocity, linear part first", "m/s, rad/s", (6,)),),
     )
-    @_named(f"frame_velocity_{axes}")
     def velocity(
         system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
     ) -> list[Scalar]:
@@ -79,7 +78,6 @@ def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
         inputs=("q", "qd", "qdd"),
         outputs=(Array(f"A_frame{end}", f"{kind} acceleration", "m/s^2, rad/s^2", (6,)),),
     )
-    @_named(f"frame_acceleration_{axes}")
     def acceleration(
         system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
     ) -> list[Scalar]:
@@ -102,7 +100,6 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
         inputs=("q", "qd"),
         outputs=(Array(f"Jd{end}", "rate of the Jacobian", "1/s | m/s", (6, "n")),),
     )
-    @_named(f"frame_jacobian_dot_{axes}")
     def matrix_rate(
         system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
     ) -> list[Scalar]:
@@ -115,7 +112,6 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
         inputs=("q", "qd", "qdd"),
         outputs=(Array(f"Jdd{end}", "second rate of the Jacobian", "1/s^2 | m/s^2", (6, "n")),),
     )
-    @_named(f"frame_jacobian_ddot_{axes}")
     def matrix_second_rate(
         system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
     ) -> list[Scalar]:
@@ -130,22 +126,11 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
             Array(f"J_q{end}", "dJ_ij/dq_k at [i, j, k]", "1 | m, per rad | m", (6, "n", "n")),
         ),
     )
-    @_named(f"frame_hessian_{axes}")
     def hessian(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
         """∂J/∂q, 6 x n x n."""
         n = len(q)
         columns = [tangents(jacobian(system, along(q, unit(n, k)), link=link)) for k in range(n)]
         return [column[i] for i in range(6 * n) for column in columns]
-
-
-def _named(name: str) -> Callable[[Any], Any]:
-    """Lets a function be called as its quantity is."""
-
-    def rename(function: Any) -> Any:
-        function.__name__ = name
-        return function
-
-    return rename
 
 
 for _axes, (_end, _said, _jacobian, _in_axes) in AXES.items():

@@ -5,10 +5,17 @@ bodies of their twists at rates λ times their inertial forces: only the outward
 dynamics and no force is carried inward. (Kane & Levinson, Dynamics: theory and applications, 1985,
 sec. 6.1.) What comes back along that pass (`symgen.numbers.reverse`) are forces and momenta, those
 of `adjoints`, but carried over the turns of parallel joints at once, and only where they are read.
-"""
+
+Second derivatives also in absolute angles along parallel joints. A run is joints whose axes are
+parallel, one behind the other, or the only joint of a body that carries nothing. Its bodies are
+described in the axes that the first of its joints starts from, which turn with none of them, and by
+angles θ from there, the sums of the run's coordinates. A slope along θ_i then turns body i alone
+and shifts those further out, whose axes, angular velocities and inertias it leaves as they are:
+most mixed second derivatives are products of two vectors. With λᵀ τ as a function of θ,
+∂/∂q_i = Σ ∂/∂θ_j over the j of the run from i on, in each of the two coordinates."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from symgen.algorithms import adjoint_hessians, adjoints
@@ -16,12 +23,24 @@ from symgen.algorithms.adjoint_hessians import FourBlocks
 from symgen.algorithms.adjoints import ThreeGradients, power
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
 from symgen.algorithms.fluids import fluid_forces
-from symgen.algorithms.motion import motions, rotate_wrenches, velocities
+from symgen.algorithms.motion import (
+    initial_motion,
+    motions,
+    next_motion,
+    next_twist,
+    rotate_wrenches,
+    velocities,
+    wrenches_in_link_axes,
+)
 from symgen.algorithms.newton_euler import inertial_force
-from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.algorithms.requirements import requirement
+from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
+from symgen.mechanics.joints.joint_type import TURN
+from symgen.mechanics.rigid_motion import Motion
+from symgen.mechanics.spatial import ZERO_TWIST, Angle, Turn, Twist
 from symgen.numbers.dual import along, tangent, unit
 from symgen.numbers.reverse import Record, RecordedNumber, gradient, record_inputs
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.numbers.scalar import ZERO, Coordinates, Scalar, sum_in_order
 
 Form = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Scalar]
 SOURCE = "reverse differentiation of Kane's form; Kane & Levinson, Dynamics (1985), sec. 6.1"
@@ -138,4 +157,177 @@ def forward_dynamics_hessian(
 ) -> FourBlocks:
     """The Hessian of λᵀ q̈ in q, q̇ and τ, backward through virtual power."""
     formulations = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals
+    return adjoint_hessians.forward_hessian_from_inverse(formulations, system, q, qd, tau, lam)
+
+
+# -- absolute angles along parallel joints ---------------------------------------------------------
+
+
+ANGLES = f"{SOURCE}, of its slopes, in absolute angles along parallel joints"
+
+
+def parallel_runs(system: CanonicalModel) -> dict[int, int]:
+    """The first body of each body's run, by number: the bodies in a row whose joints turn about
+    parallel axes."""
+    first: dict[int, int] = {}
+    for i in system.outward:
+        body = system.body(i)
+        turns = body.joint == TURN and i not in system.joint_bodies
+        flat = all(turn.axis == 2 for turn in body.placement.to_axis.transform.turns)
+        if turns:
+            first[i] = first.get(body.parent, i) if flat else i
+    carrying = {system.body(i).parent for i in system.outward}
+    long = {k for i, k in first.items() if i != k}
+    return {i: k for i, k in first.items() if k in long or i not in carrying}
+
+
+@requirement(
+    "only robots with parallel joints one behind the other, and whose exter"
+    "nal wrenches are in the axes of their links"
+)
+def has_parallel_joints(system: CanonicalModel) -> bool:
+    """Whether there are parallel joints one behind the other, without wrenches in root axes."""
+    return any(i != k for i, k in parallel_runs(system).items()) and wrenches_in_link_axes(system)
+
+
+def to_absolute(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
+    """Coordinates, or their changes, in absolute angles."""
+    first, angles = parallel_runs(system), list(x)
+    for i in system.outward:
+        if first.get(i, i) != i:
+            angles[i - 1] = angles[system.body(i).parent - 1] + x[i - 1]
+    return angles
+
+
+def from_absolute(system: CanonicalModel, slopes: Coordinates) -> list[Scalar]:
+    """Derivatives in coordinates from those in absolute angles."""
+    first, by_coordinate = parallel_runs(system), list(slopes)
+    for i in system.inward:
+        if first.get(i, i) != i:
+            parent = system.body(i).parent
+            by_coordinate[parent - 1] = by_coordinate[parent - 1] + by_coordinate[i - 1]
+    return by_coordinate
+
+
+@dataclass(frozen=True, slots=True)
+class BodyOfRun:
+    """How a body moves, and at rates λ, in axes from which its own are a turn about z further; both
+    of the joint frame that the body's run starts from."""
+
+    motion: Motion = Motion()
+    virtual: Twist = ZERO_TWIST
+    turn: Turn = Turn(2, Angle())
+    start: "BodyOfRun | None" = None
+
+    @property
+    def turned(self) -> "BodyOfRun":
+        """The motion in the body's own axes."""
+        if self.turn.angle.is_zero:
+            return self
+        motion = self.motion.turned(self.motion.a, (self.turn,))
+        return BodyOfRun(motion, self.virtual.to_child((self.turn,)))
+
+
+def weighted_joint_forces(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+) -> Scalar:
+    """λᵀ τ without what joints do by themselves, all in absolute angles."""
+    first, members = parallel_runs(system), {0: BodyOfRun()}
+    total: Scalar = ZERO
+    for i in system.outward:
+        with system.section(i, "virtual power"):
+            body, before = system.body(i), members[system.body(i).parent]
+            if i in first:
+                at = (
+                    _next_joint_frame(body, before)
+                    if first[i] != i
+                    else _run_start(system, i, before)
+                )
+                members[i] = _rotated_body(system, i, at, (q, qd, qdd, lam))
+            else:
+                start = before.turned
+                motion = next_motion(system, i, start.motion, (q, qd, qdd))
+                members[i] = BodyOfRun(motion, next_twist(system, i, start.virtual, q, lam))
+            x = members[i]
+            force = inertial_force(_in_run_axes(body, x.turn), x.motion)
+            total = total + power(x.virtual, force)
+    return total
+
+
+def _run_start(system: CanonicalModel, i: int, before: BodyOfRun) -> BodyOfRun:
+    """The frame that a run starts from: the joint frame of its first body, on the parent."""
+    x, place = before.turned, system.body(i).placement
+    motion = initial_motion(system, i, x.motion).fixed_to(place.transforms(ZERO))
+    return BodyOfRun(motion, x.virtual.to_child(place.to_axis.steps))
+
+
+def _next_joint_frame(body: CanonicalBody, before: BodyOfRun) -> BodyOfRun:
+    """The next joint frame of a run, in the axes of the run, at the place of the joint: it turns
+    like the run's start."""
+    assert before.start is not None
+    transform, start = body.placement.to_axis.transform, before.start
+    arm = transform.offset.expressed_after(-before.turn)
+    angle = sum_in_order((turn.angle for turn in transform.turns), before.turn.angle)
+    motion = replace(start.motion, a=before.motion.at(arm))
+    virtual = Twist(start.virtual.w, before.virtual.at(arm))
+    return BodyOfRun(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)
+
+
+def _rotated_body(
+    system: CanonicalModel, i: int, at: BodyOfRun, x: Sequence[Coordinates]
+) -> BodyOfRun:
+    """The body that swings at a joint frame of a run, at an absolute angle and its rates."""
+    place, (q, qd, qdd, lam) = system.body(i).placement, (values[i - 1] for values in x)
+    rate, change, virtual = (TURN.S.at_rate(r) for r in (qd, qdd, lam))
+    shift = place.shift(ZERO)
+    motion = at.motion.moving(rate, rate, change, shift, f"{i}").named(f"{i}")
+    twist = at.virtual + virtual
+    angle = at.turn.angle + Angle(q) + place.theta0
+    return BodyOfRun(motion, Twist(twist.w, twist.at(shift)), Turn(2, angle), at.start or at)
+
+
+def _in_run_axes(body: CanonicalBody, turn: Turn) -> CanonicalBody:
+    """A body in the axes from which its own are a turn further."""
+    if turn.angle.is_zero:
+        return body
+    inertia, wrench = body.inertia.to_parent(turn), body.wrench.to_parent(turn)
+    return replace(body, inertia=inertia, wrench=wrench)
+
+
+@adjoint_hessians.hessian_quantity(
+    source=ANGLES,
+    method="absolute_angles",
+    applicable=has_parallel_joints,
+    regroupings=("minimal",),
+)
+def inverse_dynamics_hessian_in_angles(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+) -> FourBlocks:
+    """The second derivatives, from those in absolute angles."""
+    x = [to_absolute(system, values) for values in (q, qd, qdd, lam)]
+    by_angles = second_derivatives(RecordedPower.at(system, x, weighted_joint_forces))
+    blocks = [_block_from_absolute(system, block) for block in by_angles]
+    return adjoint_hessians.with_friction(system, qd, lam, blocks)
+
+
+def _block_from_absolute(system: CanonicalModel, block: Coordinates) -> list[Scalar]:
+    """An n x n block by rows and columns of coordinates."""
+    n = system.size
+    rows = [from_absolute(system, block[k * n : k * n + n]) for k in range(n)]
+    columns = [from_absolute(system, column) for column in zip(*rows, strict=True)]
+    return [columns[j][i] for i in range(n) for j in range(n)]
+
+
+@adjoint_hessians.forward_hessian_quantity(
+    source=f"by mu = M^-1 lambda; {ANGLES}",
+    method="absolute_angles",
+    applicable=has_parallel_joints,
+    regroupings=("minimal",),
+)
+def forward_dynamics_hessian_in_angles(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+) -> FourBlocks:
+    """The Hessian of λᵀ q̈ in q, q̇ and τ, forward dynamics weighted, from derivatives in absolute
+    angles."""
+    formulations = inverse_dynamics_hessian_in_angles, inverse_dynamics_derivatives_by_duals
     return adjoint_hessians.forward_hessian_from_inverse(formulations, system, q, qd, tau, lam)

@@ -207,20 +207,17 @@ SECTIONS: Final = {
     ),
     "Closed loops": ("loop_closure", "transmission", "motor_transmissions"),
 }
-"""The sections of the list: files of `symgen.algorithms` whose quantities belong to each."""
+"""The sections of the list: the groups of quantities (`Quantity.group`) that belong to each."""
 OTHER_SECTION: Final = "Other"
 """The section of quantities that another package has registered."""
 
 
 def sections() -> dict[str, list[Quantity]]:
     """The quantities by section, in the order of `SECTIONS`."""
-    of_file = {file: section for section, files in SECTIONS.items() for file in files}
+    of_group = {group: section for section, groups in SECTIONS.items() for group in groups}
     found: dict[str, list[Quantity]] = {section: [] for section in (*SECTIONS, OTHER_SECTION)}
     for quantity in (*QUANTITIES.values(), *LINK_QUANTITIES.values()):
-        module = quantity.formulations[0].algorithm.__module__
-        package, _, file = module.rpartition(".")
-        section = of_file.get(file) if package == "symgen.algorithms" else None
-        found[section or OTHER_SECTION] += [quantity]
+        found[of_group.get(quantity.group, OTHER_SECTION)] += [quantity]
     return {section: quantities for section, quantities in found.items() if quantities}
 
 
