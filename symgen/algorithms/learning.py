@@ -66,7 +66,7 @@ def filter_step(gain: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
         "momentum observer: estimates external joint forces without accelerations",
         state={"started": "started_next", "p_last": "p_next", "r": "tau_ext"},
         step=("q", "qd", "tau"),
-        gains={"gain": 100.0},
+        gains={"gain": (100.0,)},
     ),
     "r = exp(-gain h) r + (1 - exp(-gain h)) (M qd - p_last - h (u + C^T qd - g)) / h, "
     "u the applied forces",
@@ -209,7 +209,7 @@ def _reference_regressor(
         "recursive least squares: estimates the base parameters from measurements",
         state={"beta_hat": "beta_rls", "P": "P_next"},
         step=("q", "qd", "qdd", "tau"),
-        gains={"forget": 0.99},
+        gains={"forget": (0.99,)},
         start={"P": START_VARIANCE},
         packed=("P",),
     ),

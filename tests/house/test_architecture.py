@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from importlib import import_module
 
-from symgen.algorithms import FILES as ALGORITHMS
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
+from symgen.algorithms.titles import ALGORITHMS
 from tests.support.house_files import FILES, ORDER, nodes, tree
 
 MAX_FILE_LINES = 400
@@ -97,7 +98,8 @@ def test_files_of_algorithms_register_themselves():
     start = "symgen.algorithms."
     loaded = {f"algorithms/{x.removeprefix(start)}.py" for x in sys.modules if x.startswith(start)}
     files = {name for name in FILES if room(name) == "algorithms"} - {"algorithms/__init__.py"}
-    assert files <= loaded and {f"algorithms/{name}.py" for name in ALGORITHMS} <= files
+    assert files <= loaded
+    assert {q.group for q in (*QUANTITIES.values(), *LINK_QUANTITIES.values())} <= {*ALGORITHMS}
 
 
 SUBPACKAGES = (
