@@ -13,15 +13,17 @@ from symgen.algorithms.registry import (
     Array,
     Formulation,
     Quantity,
-    sort_rows,
 )
 from symgen.algorithms.titles import ALGORITHMS
 
 _modules = sorted(module.name for module in iter_modules(__path__))
 for _module in dict.fromkeys((*(name for name in ALGORITHMS if name in _modules), *_modules)):
     import_module(f"{__name__}.{_module}")
+_places = {group: k for k, group in enumerate(ALGORITHMS)}
+_known = {**QUANTITIES, **LINK_QUANTITIES}
 for _rows in (QUANTITIES, LINK_QUANTITIES, import_module(f"{__name__}.controllers").CONTROLLERS):
-    sort_rows(_rows)
+    for _name in sorted(_rows, key=lambda name: _places.get(_known[name].group, len(_places))):
+        _rows[_name] = _rows.pop(_name)
 
 __all__ = [
     "INPUTS",

@@ -23,10 +23,9 @@ from itertools import combinations
 from symgen.algorithms.coriolis import coriolis_entries, square_matrix
 from symgen.algorithms.motion import twists, unit_twists
 from symgen.algorithms.parameter_tensors import SHAPE, coriolis_matrix_by_parameters
-from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import Y, slotine_li_regressor
-from symgen.algorithms.tensors import CUBE, gradient
+from symgen.algorithms.term_derivatives import CUBE, coriolis_gradients, rate
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints import Freedom
@@ -161,7 +160,7 @@ def coriolis_matrix_newton_euler(
 )
 def coriolis_matrix_newton_euler_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """Ċ(q, q̇, q̈), n x n."""
-    return rate(coriolis_matrix_newton_euler, system, flow, 2)
+    return rate(coriolis_matrix_newton_euler, system, *flow)
 
 
 @_of_matrix(
@@ -178,10 +177,7 @@ def coriolis_matrix_newton_euler_gradient(
     system: CanonicalModel, q: Coordinates, qd: Coordinates
 ) -> tuple[list[Scalar], list[Scalar]]:
     """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each."""
-    return (
-        gradient(lambda x: coriolis_matrix_newton_euler(system, x, qd), q),
-        gradient(lambda x: coriolis_matrix_newton_euler(system, q, x), qd),
-    )
+    return coriolis_gradients(coriolis_matrix_newton_euler, system, q, qd)
 
 
 # -- by parameters ---------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.numbers.dual import along, tangents, unit
+from symgen.numbers.dual import along, jacobian, tangents
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, set_restart_point
 
 SOURCE = (
@@ -240,12 +240,11 @@ def inverse_dynamics_derivatives_by_directions(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Matrices:
     """∂τ/∂q, ∂τ/∂q̇ and M, n x n each, one directional derivative for each column."""
-    units = [unit(system.size, k) for k in range(system.size)]
-    by_q = [tangents(inverse_dynamics(system, along(q, u), qd, qdd)) for u in units]
-    by_qd = [tangents(inverse_dynamics(system, q, along(qd, u), qdd)) for u in units]
+    by_q = jacobian(lambda x: inverse_dynamics(system, x, qd, qdd), q)
+    by_qd = jacobian(lambda x: inverse_dynamics(system, q, x, qdd), qd)
     thrusts = [-x for x in row_major(thrust_columns(system, q))]
     further = [thrusts] if system.thrusters else []
-    return row_major(by_q), row_major(by_qd), [*mass_matrix(system, q)], *further
+    return by_q, by_qd, [*mass_matrix(system, q)], *further
 
 
 @_of_forward(source=DIRECTIONS, applicable=in_fluid)
@@ -315,7 +314,7 @@ def forward_dynamics_jvp(system: CanonicalModel, *inputs: Coordinates) -> list[S
     return solver.solve([d - x for d, x in zip(dtau, change, strict=True)])
 
 
-@_forward_product(applicable=uncoupled, method="products_articulated")
+@_forward_product(applicable=uncoupled, method="products")
 def forward_dynamics_jvp_articulated(system: CanonicalModel, *inputs: Coordinates) -> list[Scalar]:
     """Change of q̈ along (dq, dq̇, dτ), shape n, by articulated bodies, best for long chains."""
     at, by = inputs[:3], inputs[3:]

@@ -42,7 +42,6 @@ from symgen.algorithms.gradients import gradients, gradients_by_duals
 from symgen.algorithms.manifold import moved
 from symgen.algorithms.motion import wrenches_in_link_axes
 from symgen.algorithms.newton_euler import bias, inverse_dynamics
-from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.algorithms.steps import (
@@ -54,6 +53,7 @@ from symgen.algorithms.steps import (
     rk4_sum,
     tangent_rate,
 )
+from symgen.algorithms.term_derivatives import rate, second_rate
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
@@ -270,8 +270,8 @@ def elastic_feedforward(
     flow, coupling = inputs[: len(inputs) - 2], system.coupling
     at = [coupling.body_positions(flow[0]), *(coupling.body_rates(x) for x in flow[1:])]
     tau = coupling.forces(inverse_dynamics(system, *at[:3]))
-    first = coupling.forces(rate(inverse_dynamics, system, at[:4], 3))
-    second = coupling.forces(second_rate(inverse_dynamics, system, at, 3))
+    first = coupling.forces(rate(inverse_dynamics, system, *at[:4]))
+    second = coupling.forces(second_rate(inverse_dynamics, system, *at))
     return feedforward_from_torques((tau, first, second), *inputs)
 
 
@@ -349,11 +349,11 @@ def elastic_feedback_linearization(system: CanonicalModel, *inputs: Coordinates)
     spring = scaled_by(stiffness, delta)
     qdd = solver.solve(difference_of(spring, coupling.forces(bias(system, positions, rates))))
     flow = [positions, rates, coupling.body_rates(qdd)]
-    change = coupling.forces(rate(inverse_dynamics, system, [*flow, zeros], 3))
+    change = coupling.forces(rate(inverse_dynamics, system, *flow, zeros))
     qddd = solver.solve(difference_of(scaled_by(stiffness, deltad), change))
     errors = map(difference_of, reference, (q, qd, qdd, qddd))
     snap = sum_of(reference[4], *map(scaled_by, (k_p, k_d, k_a, k_j), errors))
     flow += map(coupling.body_rates, (qddd, snap))
-    second = coupling.forces(second_rate(inverse_dynamics, system, flow, 3))
+    second = coupling.forces(second_rate(inverse_dynamics, system, *flow))
     motor = [a + t / k for a, t, k in zip(qdd, second, stiffness, strict=True)]
     return saturated(sum_of(spring, scaled_by(inertia, motor)), limit)

@@ -14,8 +14,8 @@ from symgen.algorithms.motion import (
     twist_matrix,
     twists,
 )
-from symgen.algorithms.rates import rate
 from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.term_derivatives import rate
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, SecondMoment, spatial_momentum
 from symgen.mechanics.moments import shift_to_parent
@@ -270,7 +270,7 @@ _centroidal_quantity = partial(
 )
 def com_jacobian_rate(system: CanonicalModel, *flow: Coordinates) -> list[Scalar]:
     """The rate of the Jacobian of the centre of mass, 3 x n, row-major."""
-    return rate(com_jacobian, system, flow, 1)
+    return rate(com_jacobian, system, *flow)
 
 
 CENTROIDAL = "kg m/s | kg/s, kg m^2/s | kg m/s"
@@ -290,7 +290,7 @@ def centroidal_momentum_rate(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Ȧ, 6 x n, row-major, and Ȧ q̇: the rate of the momentum about the centre of mass is A q̈ + Ȧ
     q̇."""
-    rates, n = rate(centroidal_momentum_matrix, system, (q, qd), 1), system.size
+    rates, n = rate(centroidal_momentum_matrix, system, q, qd), system.size
     return rates, [dot(rates[k * n : k * n + n], qd) for k in range(6)]
 
 

@@ -33,8 +33,7 @@ from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import MovingBody, shift_to_ancestors, shift_to_parent
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import UNIT_Z, ZERO_FORCE, Force, Twist, Vector
-from symgen.numbers.dual import along as along_direction
-from symgen.numbers.dual import tangents, unit
+from symgen.numbers.dual import jacobian
 from symgen.numbers.scalar import Coordinates, Scalar
 
 
@@ -190,11 +189,7 @@ def gradients_by_duals(
     Where many joints are parallel or axes meet (UR5), what vanishes there makes this the shorter
     way."""
     n = system.size
-    columns = [
-        tangents(inverse_dynamics(system, along_direction(q, unit(n, k)), qd, qdd))
-        for k in range(n)
-    ]
-    dq = {(i + 1, k + 1): x for k, column in enumerate(columns) for i, x in enumerate(column)}
+    dq = by_entry(jacobian(lambda x: inverse_dynamics(system, x, qd, qdd), q), n)
     return Gradients(dq, rates_by_symbols(system, q, qd), by_entry(mass_matrix(system, q), n))
 
 

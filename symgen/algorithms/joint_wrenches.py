@@ -10,7 +10,7 @@ the joint's frame of the robot's file, which moves with the child."""
 from functools import partial
 
 from symgen.algorithms.fluids import fluid_forces
-from symgen.algorithms.kinematics import fixed_frame_pose, row_major
+from symgen.algorithms.kinematics import fixed_frame_pose
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import subtree_forces
 from symgen.algorithms.registry import Array, quantity
@@ -21,7 +21,7 @@ from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import matvec
 from symgen.mechanics.spatial import Force, Vector
-from symgen.numbers.dual import along, tangents, unit
+from symgen.numbers.dual import jacobian
 from symgen.numbers.scalar import Coordinates, Scalar
 
 SOURCE = "Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1"
@@ -156,18 +156,9 @@ def joint_wrench_derivatives(
 ) -> tuple[list[Scalar], ...]:
     """∂w/∂q, ∂w/∂q̇ and ∂w/∂q̈ of the wrench in the joint's axes, each 6 x n, row-major, by forward
     differentiation."""
-    n, state = system.size, (q, qd, qdd)
-
-    def columns(varied: int) -> list[list[Scalar]]:
-        return [
-            tangents(
-                joint_wrench(
-                    system,
-                    *(along(x, unit(n, k)) if a == varied else x for a, x in enumerate(state)),
-                    joint=joint,
-                )
-            )
-            for k in range(n)
-        ]
-
-    return tuple(row_major(columns(varied)) for varied in range(len(state)))
+    wrench = partial(joint_wrench, system, joint=joint)
+    return (
+        jacobian(lambda x: wrench(x, qd, qdd), q),
+        jacobian(lambda x: wrench(q, x, qdd), qd),
+        jacobian(lambda x: wrench(q, qd, x), qdd),
+    )

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any, Final, TypeVar
 
 from symgen.algorithms.requirements import Requirement, SystemPredicate, any_robot
-from symgen.algorithms.titles import ALGORITHMS, printable_name, quantity_for
+from symgen.algorithms.titles import printable_name, quantity_for
 from symgen.errors import OptionError, SymgenError
 from symgen.mechanics.parameters import REGROUPINGS
-from symgen.text import shown
+from symgen.text import repeated, shown
 
 Algorithm = Callable[..., Any]
 """Called with a System and the quantity's inputs; returns the entries of the output, row-major, as
@@ -243,14 +244,6 @@ LINK_QUANTITIES: Final[dict[str, Quantity]] = {}
 name as the keyword argument `Quantity.subject`."""
 
 
-def sort_rows(rows: dict[str, Any]) -> None:
-    """Put rows of quantities in the order of `ALGORITHMS`, those of other groups last."""
-    places = {group: k for k, group in enumerate(ALGORITHMS)}
-    known = {**QUANTITIES, **LINK_QUANTITIES}
-    for name in sorted(rows, key=lambda name: places.get(known[name].group, len(places))):
-        rows[name] = rows.pop(name)
-
-
 def unknown_quantity(name: str) -> OptionError:
     """The error for a name that no quantity has, with the one that it means or those near it."""
     known = quantity_for(name)
@@ -267,25 +260,23 @@ class RegistryError(SymgenError):
     """A quantity that cannot be registered."""
 
 
-def _check_outputs(name: str, outputs: Sequence[Array]) -> None:
-    """Raise RegistryError for an output that has the name of another array with another meaning."""
-    known = [
-        (q.name, out)
-        for q in (*QUANTITIES.values(), *LINK_QUANTITIES.values())
-        for out in q.outputs
-    ]
-    for k, out in enumerate(outputs):
-        rows = [*known, *((name, other) for other in outputs[:k])]
-        other = next((by for by, array in rows if array.name == out.name and array != out), None)
-        if other is not None:
-            raise RegistryError(
-                f"error: quantity '{name}': the quantity '{other}' has an output '{out.name}' with "
-                "another meaning; rename one of the two outputs"
-            )
-        if out in outputs[:k]:
-            raise RegistryError(
-                f"error: quantity '{name}': two outputs are called '{out.name}'; rename one of them"
-            )
+def _check_arrays(row: Quantity) -> None:
+    """Raise RegistryError for an input that is not one of `INPUTS`, and for an output that has the
+    name of another array with another meaning."""
+    start = f"error: quantity '{row.name}': "
+    unknown = [name for name in row.inputs if name not in INPUTS]
+    if unknown:
+        raise RegistryError(f"{start}no input is called '{unknown[0]}'; add a row to INPUTS")
+    twice = repeated(out.name for out in row.outputs)
+    for known in (*QUANTITIES.values(), *LINK_QUANTITIES.values(), row):
+        for out, other in product(row.outputs, known.outputs):
+            if out.name == other.name and out != other:
+                raise RegistryError(
+                    f"{start}the quantity '{known.name}' has an output '{out.name}' with another "
+                    "meaning; rename one of the two outputs"
+                )
+    if twice is not None:
+        raise RegistryError(f"{start}two outputs are called '{twice}'; rename one of them")
 
 
 def quantity(
@@ -312,13 +303,12 @@ def quantity(
     only_minimal_competitive: bool = False,
     closed_loops: bool = False,
     method: str = "",
+    variant: str | None = None,
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute `name`, on each of `regroupings`.
 
-    A second algorithm registered for one name is one more formulation of it. The first arguments
-    are those of `Quantity`, the others those of `formulation_of`. Raises RegistryError for an input
-    that is not one of `INPUTS`, and for an output that another quantity has with another
-    meaning."""
+    A second algorithm registered for one name is one more formulation of it. The arguments are those
+    of `Quantity` and of `formulation_of`. Raises RegistryError."""
     row = Quantity(
         name,
         formula,
@@ -346,6 +336,7 @@ def quantity(
         closed_loops=closed_loops,
         regroupings=regroupings,
         method=method,
+        variant=variant,
     )
 
 
@@ -360,6 +351,7 @@ def formulation_of(
     closed_loops: bool = False,
     regroupings: Sequence[str] = ("minimal",),
     method: str = "",
+    variant: str | None = None,
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as one more formulation of a quantity, or of the registered
     one of that name, on each of `regroupings`.
@@ -370,17 +362,12 @@ def formulation_of(
     velocities and accelerations, and returns its outputs: `BODIES` (results are projected
     afterwards) or `JOINTS`. `closed_loops` tells that it is right for robots with closed loops: it
     reads rates, accelerations and projections from the coupling, and takes no derivative. It is
-    called `method`, by default after its module, with what its own name adds to the quantity's.
-    Raises RegistryError for unknown coordinates."""
+    called after its `method`, by default its module, and its `variant`, by default what its name
+    adds to that of the quantity. Raises RegistryError for unknown coordinates."""
     name = quantity if isinstance(quantity, str) else quantity.name
     row = {**QUANTITIES, **LINK_QUANTITIES}[name] if isinstance(quantity, str) else quantity
     rows = LINK_QUANTITIES if row.subject else QUANTITIES
-    unknown = [x for x in row.inputs if x not in INPUTS]
-    if unknown:
-        raise RegistryError(
-            f"error: quantity '{name}': no input is called '{unknown[0]}'; add a row to INPUTS"
-        )
-    _check_outputs(name, row.outputs)
+    _check_arrays(row)
     if coordinates not in (BODIES, JOINTS):
         raise RegistryError(
             f"error: quantity '{name}': coordinates must be '{BODIES}' or '{JOINTS}', not "
@@ -388,11 +375,12 @@ def formulation_of(
         )
 
     def register(algorithm: Registered) -> Registered:
-        module = algorithm.__module__.rsplit(".", 1)[-1]
-        variant = getattr(algorithm, "__name__", "").partition(name.replace(":", "_"))[2]
+        group = method or algorithm.__module__.rsplit(".", 1)[-1]
+        _, _, own = getattr(algorithm, "__name__", "").partition(name.replace(":", "_"))
+        title = group + (own if variant is None else variant)
         added = tuple(
             Formulation(
-                f"{method or module + variant}/{regrouping}",
+                f"{title}/{regrouping}",
                 regrouping,
                 algorithm,
                 source,
@@ -404,7 +392,7 @@ def formulation_of(
             )
             for regrouping in regroupings
         )
-        before = rows.get(name, replace(row, group=method or module))
+        before = rows.get(name, replace(row, group=group))
         formulations = before.formulations + added
         rows[name] = replace(row, group=before.group, formulations=formulations)
         return algorithm

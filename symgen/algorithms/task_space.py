@@ -21,14 +21,14 @@ from symgen.algorithms.kinematics import (
     twist_entries,
 )
 from symgen.algorithms.motion import FramePose, twists
-from symgen.algorithms.rates import rate, second_rate
 from symgen.algorithms.registry import Array
+from symgen.algorithms.term_derivatives import rate, second_rate
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import matvec, twist_at_frame
 from symgen.mechanics.spatial import ZERO_TWIST, Rotation, Turn, Twist, Vector
 from symgen.numbers.decimals import atan2
-from symgen.numbers.dual import along, tangents, unit
+from symgen.numbers.dual import jacobian as differentiate
 from symgen.numbers.operations import cos, sign, sin, sqrt
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain, structural
 
@@ -104,7 +104,7 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
         system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
     ) -> list[Scalar]:
         """dJ/dt, 6 x n, row-major."""
-        return rate(partial(jacobian, link=link), system, (q, qd), 1)
+        return rate(partial(jacobian, link=link), system, q, qd)
 
     @of_link_frame(
         f"frame_jacobian_ddot_{axes}",
@@ -116,7 +116,7 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
         system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
     ) -> list[Scalar]:
         """d²J/dt², 6 x n, row-major."""
-        return second_rate(partial(jacobian, link=link), system, (q, qd, qdd), 1)
+        return second_rate(partial(jacobian, link=link), system, q, qd, qdd)
 
     @of_link_frame(
         f"frame_hessian_{axes}",
@@ -128,9 +128,7 @@ def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
     )
     def hessian(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
         """∂J/∂q, 6 x n x n."""
-        n = len(q)
-        columns = [tangents(jacobian(system, along(q, unit(n, k)), link=link)) for k in range(n)]
-        return [column[i] for i in range(6 * n) for column in columns]
+        return differentiate(partial(jacobian, system, link=link), q)
 
 
 for _axes, (_end, _said, _jacobian, _in_axes) in AXES.items():

@@ -297,6 +297,7 @@ def _in_run_axes(body: CanonicalBody, turn: Turn) -> CanonicalBody:
 @adjoint_hessians.hessian_quantity(
     source=ANGLES,
     method="absolute_angles",
+    variant="",
     applicable=has_parallel_joints,
     regroupings=("minimal",),
 )
@@ -321,6 +322,7 @@ def _block_from_absolute(system: CanonicalModel, block: Coordinates) -> list[Sca
 @adjoint_hessians.forward_hessian_quantity(
     source=f"by mu = M^-1 lambda; {ANGLES}",
     method="absolute_angles",
+    variant="",
     applicable=has_parallel_joints,
     regroupings=("minimal",),
 )

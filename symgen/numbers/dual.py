@@ -134,3 +134,11 @@ def unit(size: int, k: int) -> list[Scalar]:
 def tangents(values: Sequence[Scalar], level: int = 1) -> list[Scalar]:
     """The tangent of each value."""
     return [tangent(x, level) for x in values]
+
+
+def jacobian(
+    function: Callable[[Sequence[Scalar]], Sequence[Scalar]], at: Sequence[Scalar]
+) -> list[Scalar]:
+    """The derivative of each value of a function in each entry of `at`, which is the last index."""
+    columns = [tangents(function(along(at, unit(len(at), k)))) for k in range(len(at))]
+    return [x for row in zip(*columns, strict=True) for x in row]

@@ -9,7 +9,7 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
-from symgen.algorithms.tensors import (
+from symgen.algorithms.term_derivatives import (
     coriolis_matrix_gradient,
     gravity_gradient,
     inverse_dynamics_second_derivatives,
