@@ -14,11 +14,13 @@ from typing import Any
 from symgen.algorithms.adjoint_hessians import FourBlocks, hessian_from_factors
 from symgen.algorithms.composite import MassMatrixFactors, coupled_mass_matrix, factorize
 from symgen.algorithms.derivatives import ForwardDerivatives, Matrices
+from symgen.algorithms.elastic import feedforward_from_torques, joint_torques, with_springs
 from symgen.algorithms.forward_dynamics import accelerating_forces
 from symgen.algorithms.kinematics import external_matrices
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import JOINTS, formulation_of
 from symgen.algorithms.requirements import requirement
+from symgen.algorithms.step_jacobians import euler_jacobians, rk4_jacobians
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.dual import along, tangents, unit
 from symgen.numbers.reverse import Record, gradient, record_inputs
@@ -275,3 +277,45 @@ def forward_dynamics_hessian(
     return hessian_from_factors(
         solver, second_derivatives(system, at, solver.solve(lam)), by_q, by_qd
     )
+
+
+# -- steps and elastic joints ----------------------------------------------------------------------
+
+
+_step_formulation = partial(closed_loop_formulation, source=FORWARD, method="closed_loop_steps")
+
+
+@_step_formulation("step_jacobians:euler")
+def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Matrices:
+    """A and B of a semi-implicit step of Euler."""
+    return euler_jacobians(acceleration_derivatives, system, *at)
+
+
+@_step_formulation("step_jacobians:rk4")
+def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Matrices:
+    """A and B of a step of Runge and Kutta's method of fourth order."""
+    return rk4_jacobians(acceleration_derivatives, system, *at)
+
+
+@_step_formulation("elastic_forward_dynamics_derivatives")
+def elastic_forward_dynamics_derivatives(
+    system: CanonicalModel, *inputs: Coordinates
+) -> FourBlocks:
+    """∂q̈/∂q, ∂q̈/∂q̇, ∂q̈/∂δ = M⁻¹ K and ∂q̈/∂δ̇ = M⁻¹ D, n x n each."""
+    q, qd, delta, deltad, *springs = inputs
+    slopes = acceleration_derivatives(system, q, qd, joint_torques(springs, delta, deltad))
+    return with_springs(slopes, springs)
+
+
+@_step_formulation("elastic_feedforward")
+def elastic_feedforward(
+    system: CanonicalModel, *inputs: Coordinates
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """Motor torques, deflections and their rates of a motion given by q to q⁗."""
+    flow, x = inputs[: len(inputs) - 2], system.coupling.body_positions(inputs[0])
+    forces = (
+        torques_of_user(system, x, *flow[1:3]),
+        rate(torques_of_user, system, *flow[:4]),
+        second_rate(torques_of_user, system, *flow),
+    )
+    return feedforward_from_torques(forces, *inputs)

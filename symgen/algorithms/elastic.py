@@ -75,11 +75,12 @@ def joint_torques(
 
 # -- dynamics --------------------------------------------------------------------------------------
 
-_of_dynamics = partial(
+_elastic_accelerations = partial(
     _elastic,
     "elastic_forward_dynamics",
     "qdd = M^-1 (K delta + D deltad - bias), thetadd = (tau_m - K delta - D deltad) / B",
     inputs=(*STATE, *SPRINGS, "motor_inertia", "tau_m"),
+    method="elastic",
     outputs=(
         Array("qdd_elastic", "accelerations of the links", "rad/s^2 | m/s^2"),
         Array("thetadd", "accelerations of the motors at the joints", "rad/s^2 | m/s^2"),
@@ -90,31 +91,27 @@ _of_dynamics = partial(
 def _accelerations(
     formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates
 ) -> TwoVectors:
+    """q̈ and θ̈, shape n each, from (q, q̇, δ, δ̇), K, D, B and the motor torques τ_m."""
     q, qd, delta, deltad, *springs, inertia, motor = inputs
     force = joint_torques(springs, delta, deltad)
     links = accelerations_of_user(formulation, system, q, qd, force)
     return links, [(t - f) / b for t, f, b in zip(motor, force, inertia, strict=True)]
 
 
-@_of_dynamics(source=f"{SPONG}; by factors of M", closed_loops=True)
-def elastic_forward_dynamics(system: CanonicalModel, *inputs: Coordinates) -> TwoVectors:
-    """q̈ and θ̈, shape n each, from (q, q̇, δ, δ̇), K, D, B and the motor torques τ_m."""
-    return _accelerations(forward_dynamics, system, *inputs)
+_elastic_accelerations(source=f"{SPONG}; by factors of M", closed_loops=True)(
+    partial(_accelerations, forward_dynamics)
+)
+_elastic_accelerations(
+    source=f"{SPONG}; by articulated bodies", applicable=uncoupled, variant="_articulated"
+)(partial(_accelerations, forward_dynamics_articulated))
 
 
-@_of_dynamics(source=f"{SPONG}; by articulated bodies", applicable=uncoupled)
-def elastic_forward_dynamics_articulated(
-    system: CanonicalModel, *inputs: Coordinates
-) -> TwoVectors:
-    """q̈ by articulated bodies, and θ̈."""
-    return _accelerations(forward_dynamics_articulated, system, *inputs)
-
-
-_of_derivatives = partial(
+_elastic_derivatives = partial(
     _elastic,
     "elastic_forward_dynamics_derivatives",
     "dqdd/dq, dqdd/dqd, M^-1 K, M^-1 D",
     inputs=(*STATE, *SPRINGS),
+    method="elastic",
     outputs=(
         Array("dqdd_dq_elastic", "derivative of link accelerations in q", "1/s^2", MATRIX),
         Array("dqdd_dqd_elastic", "derivative of link accelerations in qd", "1/s", MATRIX),
@@ -127,6 +124,8 @@ _of_derivatives = partial(
 def _derivatives(
     formulation: Derivatives, system: CanonicalModel, *inputs: Coordinates
 ) -> FourBlocks:
+    """∂q̈/∂q, ∂q̈/∂q̇, ∂q̈/∂δ = M⁻¹ K and ∂q̈/∂δ̇ = M⁻¹ D, n x n each, row-major. The derivatives
+    of θ̈ are diagonal: -K/B in δ, -D/B in δ̇ and 1/B in τ_m."""
     q, qd, delta, deltad, *springs = inputs
     slopes = forward_derivatives(
         system,
@@ -145,21 +144,12 @@ def with_springs(slopes: ForwardDerivatives, springs: Sequence[Coordinates]) -> 
     return slopes.dq, slopes.dqd, by_delta, by_deltad
 
 
-@_of_derivatives(source=SPONG, applicable=wrenches_in_link_axes)
-def elastic_forward_dynamics_derivatives(
-    system: CanonicalModel, *inputs: Coordinates
-) -> FourBlocks:
-    """∂q̈/∂q, ∂q̈/∂q̇, ∂q̈/∂δ = M⁻¹ K and ∂q̈/∂δ̇ = M⁻¹ D, n x n each, row-major. The derivatives
-    of θ̈ are diagonal: -K/B in δ, -D/B in δ̇ and 1/B in τ_m."""
-    return _derivatives(gradients, system, *inputs)
-
-
-@_of_derivatives(source=f"{SPONG}; dual numbers", regroupings=("minimal",))
-def elastic_forward_dynamics_derivatives_by_duals(
-    system: CanonicalModel, *inputs: Coordinates
-) -> FourBlocks:
-    """The same matrices by dual numbers."""
-    return _derivatives(gradients_by_duals, system, *inputs)
+_elastic_derivatives(source=SPONG, applicable=wrenches_in_link_axes)(
+    partial(_derivatives, gradients)
+)
+_elastic_derivatives(
+    source=f"{SPONG}; dual numbers", regroupings=("minimal",), variant="_by_duals"
+)(partial(_derivatives, gradients_by_duals))
 
 
 # -- steps -----------------------------------------------------------------------------------------
@@ -172,6 +162,7 @@ def _step(
         _elastic,
         f"elastic_step:{method}",
         f"(q, qd, delta, deltad) after a step h of {method}",
+        method="elastic",
         inputs=(*STATE, *SPRINGS, "motor_inertia", "tau_m", "h"),
         outputs=(
             Array(f"q_elastic_{method}", "positions after the step", "rad | m", ("nq",)),
@@ -183,6 +174,8 @@ def _step(
 
 
 def _euler(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
+    """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a semi-implicit step of Euler: velocities first, then positions and
+    deflections with the new velocities."""
     q, qd, delta, deltad, *constants, (h,) = inputs
     links, motors = _accelerations(formulation, system, q, qd, delta, deltad, *constants)
     qd_next = axpy(qd, h, links)
@@ -196,6 +189,7 @@ def _euler(formulation: Accelerations, system: CanonicalModel, *inputs: Coordina
 
 
 def _rk4(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
+    """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a step of Runge and Kutta's method of fourth order, torques held."""
     q, qd, delta, deltad, *constants, (h,) = inputs
 
     def slope(u: Coordinates, *at: list[Scalar]) -> tuple[list[Scalar], ...]:
@@ -216,33 +210,15 @@ def _rk4(formulation: Accelerations, system: CanonicalModel, *inputs: Coordinate
     return moved(system.coupling, q, [(h / 6.0) * x for x in u]), ends[0], ends[1], ends[2]
 
 
-EULER = f"semi-implicit Euler; {SPONG}; by "
-RUNGE_KUTTA = f"Munthe-Kaas 1999; {SPONG}; by "
-
-
-@_step("euler")(source=EULER + "factors of M", closed_loops=True)
-def elastic_step_euler(system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
-    """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a semi-implicit step of Euler: velocities first, then positions and
-    deflections with the new velocities."""
-    return _euler(forward_dynamics, system, *inputs)
-
-
-@_step("euler")(source=EULER + "articulated bodies", applicable=uncoupled)
-def elastic_step_euler_articulated(system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
-    """The same step, accelerations by articulated bodies."""
-    return _euler(forward_dynamics_articulated, system, *inputs)
-
-
-@_step("rk4")(source=RUNGE_KUTTA + "factors of M", closed_loops=True)
-def elastic_step_rk4(system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
-    """(q⁺, q̇⁺, δ⁺, δ̇⁺) after a step of Runge and Kutta's method of fourth order, torques held."""
-    return _rk4(forward_dynamics, system, *inputs)
-
-
-@_step("rk4")(source=RUNGE_KUTTA + "articulated bodies", applicable=uncoupled)
-def elastic_step_rk4_articulated(system: CanonicalModel, *inputs: Coordinates) -> FourBlocks:
-    """The same step, accelerations by articulated bodies."""
-    return _rk4(forward_dynamics_articulated, system, *inputs)
+for _method, _integrator, _source in (
+    ("euler", _euler, f"semi-implicit Euler; {SPONG}; by "),
+    ("rk4", _rk4, f"Munthe-Kaas 1999; {SPONG}; by "),
+):
+    _row = _step(_method)
+    _row(source=_source + "factors of M", closed_loops=True)(partial(_integrator, forward_dynamics))
+    _row(source=_source + "articulated bodies", applicable=uncoupled, variant="_articulated")(
+        partial(_integrator, forward_dynamics_articulated)
+    )
 
 
 # -- feedforward -----------------------------------------------------------------------------------

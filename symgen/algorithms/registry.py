@@ -307,8 +307,8 @@ def quantity(
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute `name`, on each of `regroupings`.
 
-    A second algorithm registered for one name is one more formulation of it. The arguments are those
-    of `Quantity` and of `formulation_of`. Raises RegistryError."""
+    A second algorithm registered for one name is one more formulation of it. The arguments are
+    those of `Quantity` and of `formulation_of`. Raises RegistryError."""
     row = Quantity(
         name,
         formula,

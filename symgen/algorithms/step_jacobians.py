@@ -45,6 +45,7 @@ def _step_jacobians(method: str) -> PartialQuantity:
         f"derivatives of step:{method} in (q, qd), tau",
         inputs=("q", "qd", "tau", "h"),
         supports=(),
+        method="step_jacobians",
         outputs=(
             Array(
                 f"A_{method}",
@@ -78,16 +79,17 @@ UserSlopes = Callable[..., ForwardDerivatives]
 """q̈ of the user and its derivatives, from the system, q, q̇ and τ of the user."""
 
 
-def _for_user(formulation: Callable[..., ForwardDerivatives]) -> UserSlopes:
+def _slopes_of_user(
+    formulation: Callable[..., ForwardDerivatives],
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    tau: Coordinates,
+) -> ForwardDerivatives:
     """They from a formulation for the bodies' joints and the forces of the user."""
-
-    def by_user(
-        system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
-    ) -> ForwardDerivatives:
-        at = system.coupling.body_positions(q), system.coupling.body_rates(qd)
-        return formulation(system, *at, tau)
-
-    return by_user
+    return formulation(
+        system, system.coupling.body_positions(q), system.coupling.body_rates(qd), tau
+    )
 
 
 def _slopes(
@@ -167,7 +169,9 @@ def _position_sensitivity(
 
 
 def euler_jacobians(formulation: UserSlopes, system: CanonicalModel, *at: Coordinates) -> Matrices:
-    """A and B of a semi-implicit step of Euler from derivatives of forward dynamics."""
+    """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
+    Euler from derivatives of forward dynamics; changes of positions in the tangent spaces at both
+    ends."""
     q, qd, tau, (h,) = at
     acceleration, *by = _slopes(formulation, system, q, qd, tau)
     start = _initial_sensitivities(system)
@@ -194,7 +198,7 @@ def _tangent_rate_sensitivity(
 
 
 def rk4_jacobians(formulation: UserSlopes, system: CanonicalModel, *at: Coordinates) -> Matrices:
-    """A and B of a step of Runge and Kutta from derivatives of forward dynamics."""
+    """The same of a step of Runge and Kutta's method of fourth order."""
     q, qd, tau, (h,) = at
     start = _initial_sensitivities(system)
     acceleration, *by = _slopes(formulation, system, q, qd, tau)
@@ -239,54 +243,24 @@ def _rk4_sum_of_sensitivities(slopes: Sequence[Sensitivity]) -> Sensitivity:
     return a + (b + b) + (c + c) + d
 
 
-def _source(method: str, title: str) -> str:
-    return {"euler": EULER, "rk4": RUNGE_KUTTA}[method] + title
-
-
-RECURSION, DUALS = "derivatives of forward dynamics by recursion", "those by duals"
-RECURSIVE: Final = _for_user(partial(forward_derivatives, formulation=gradients))
-BY_DUALS: Final = _for_user(partial(forward_derivatives, formulation=gradients_by_duals))
-BY_DIRECTIONS: Final = _for_user(forward_derivatives_by_directions)
-
-
-@_step_jacobians("euler")(source=_source("euler", RECURSION), applicable=wrenches_in_link_axes)
-def step_jacobians_euler(system: CanonicalModel, *at: Coordinates) -> Matrices:
-    """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
-    Euler; changes of positions in the tangent spaces at both ends."""
-    return euler_jacobians(RECURSIVE, system, *at)
-
-
-@_step_jacobians("euler")(source=_source("euler", DUALS), regroupings=("minimal",))
-def step_jacobians_euler_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
-    """A and B of a semi-implicit step of Euler, by the other derivatives of forward dynamics."""
-    return euler_jacobians(BY_DUALS, system, *at)
-
-
-@_step_jacobians("rk4")(
-    source=_source("rk4", RECURSION),
-    only_minimal_competitive=True,
-    applicable=wrenches_in_link_axes,
+RECURSIVE: Final = partial(_slopes_of_user, partial(forward_derivatives, formulation=gradients))
+BY_DUALS: Final = partial(
+    _slopes_of_user, partial(forward_derivatives, formulation=gradients_by_duals)
 )
-def step_jacobians_rk4(system: CanonicalModel, *at: Coordinates) -> Matrices:
-    """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a step of Runge and
-    Kutta's method of fourth order."""
-    return rk4_jacobians(RECURSIVE, system, *at)
-
-
-@_step_jacobians("rk4")(source=_source("rk4", DUALS), regroupings=("minimal",))
-def step_jacobians_rk4_by_duals(system: CanonicalModel, *at: Coordinates) -> Matrices:
-    """A and B of a step of Runge and Kutta's method of fourth order, by the other derivatives of
-    forward dynamics."""
-    return rk4_jacobians(BY_DUALS, system, *at)
-
-
-@_step_jacobians("euler")(source=_source("euler", DIRECTIONS), applicable=in_fluid)
-def step_jacobians_euler_by_directions(system: CanonicalModel, *at: Coordinates) -> Matrices:
-    """A and B of a semi-implicit step of Euler in a fluid."""
-    return euler_jacobians(BY_DIRECTIONS, system, *at)
-
-
-@_step_jacobians("rk4")(source=_source("rk4", DIRECTIONS), applicable=in_fluid)
-def step_jacobians_rk4_by_directions(system: CanonicalModel, *at: Coordinates) -> Matrices:
-    """A and B of a step of Runge and Kutta's method of fourth order in a fluid."""
-    return rk4_jacobians(BY_DIRECTIONS, system, *at)
+BY_DIRECTIONS: Final = partial(_slopes_of_user, forward_derivatives_by_directions)
+for _method, _jacobians, _source in (
+    ("euler", euler_jacobians, EULER),
+    ("rk4", rk4_jacobians, RUNGE_KUTTA),
+):
+    _row = _step_jacobians(_method)
+    _row(
+        source=_source + "derivatives of forward dynamics by recursion",
+        only_minimal_competitive=_method == "rk4",
+        applicable=wrenches_in_link_axes,
+    )(partial(_jacobians, RECURSIVE))
+    _row(source=_source + "those by duals", regroupings=("minimal",), variant="_by_duals")(
+        partial(_jacobians, BY_DUALS)
+    )
+    _row(source=_source + DIRECTIONS, applicable=in_fluid, variant="_by_directions")(
+        partial(_jacobians, BY_DIRECTIONS)
+    )

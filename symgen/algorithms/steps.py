@@ -135,6 +135,7 @@ def _step(method: str) -> PartialQuantity:
         f"step:{method}",
         f"(q, qd) after a step h of {method}",
         supports=("load", "presliding"),
+        method="steps",
         inputs=("q", "qd", "tau", "h"),
         outputs=(
             Array(f"q_{method}", "positions after the step", "rad | m", ("nq",)),
@@ -161,6 +162,7 @@ def axpy(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
 
 
 def _euler(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> TwoVectors:
+    """(q⁺, q̇⁺) after a semi-implicit step of Euler: q̇⁺ = q̇ + h q̈, q⁺ = q ⊕ h q̇⁺."""
     q, qd, tau, (h,) = at
     qd_next = axpy(qd, h, accelerations_of_user(formulation, system, q, qd, tau))
     return moved(system.coupling, q, [h * v for v in qd_next]), qd_next
@@ -178,6 +180,7 @@ STAGES = ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0))
 
 
 def _rk4(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> TwoVectors:
+    """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, forces held."""
     q, qd, tau, (h,) = at
     rate, acceleration = [*qd], accelerations_of_user(formulation, system, q, qd, tau)
     rates, accelerations = [rate], [acceleration]
@@ -199,29 +202,17 @@ def rk4_sum(slopes: Sequence[Coordinates]) -> list[Scalar]:
     return [a + (b + b) + (c + c) + d for a, b, c, d in zip(*slopes, strict=True)]
 
 
-@_step("euler")(source=EULER + "by factors of M", closed_loops=True)
-def step_euler(system: CanonicalModel, *at: Coordinates) -> TwoVectors:
-    """(q⁺, q̇⁺) after a semi-implicit step of Euler: q̇⁺ = q̇ + h q̈, q⁺ = q ⊕ h q̇⁺."""
-    return _euler(forward_dynamics, system, *at)
-
-
-@_step("euler")(source=EULER + "by articulated bodies", applicable=uncoupled)
-def step_euler_articulated(system: CanonicalModel, *at: Coordinates) -> TwoVectors:
-    """(q⁺, q̇⁺) after a semi-implicit step of Euler, accelerations by articulated bodies."""
-    return _euler(forward_dynamics_articulated, system, *at)
-
-
-@_step("rk4")(source=RUNGE_KUTTA + "by factors of M", closed_loops=True)
-def step_rk4(system: CanonicalModel, *at: Coordinates) -> TwoVectors:
-    """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, forces held."""
-    return _rk4(forward_dynamics, system, *at)
-
-
-@_step("rk4")(source=RUNGE_KUTTA + "by articulated bodies", applicable=uncoupled)
-def step_rk4_articulated(system: CanonicalModel, *at: Coordinates) -> TwoVectors:
-    """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, accelerations by
-    articulated bodies."""
-    return _rk4(forward_dynamics_articulated, system, *at)
+for _method, _integrator, _source in (
+    ("euler", _euler, EULER),
+    ("rk4", _rk4, RUNGE_KUTTA),
+):
+    _row = _step(_method)
+    _row(source=_source + "by factors of M", closed_loops=True)(
+        partial(_integrator, forward_dynamics)
+    )
+    _row(source=_source + "by articulated bodies", applicable=uncoupled, variant="_articulated")(
+        partial(_integrator, forward_dynamics_articulated)
+    )
 
 
 def flattened(matrix: Matrix) -> list[Scalar]:

@@ -22,118 +22,106 @@ from symgen.algorithms.kinematics import (
 )
 from symgen.algorithms.motion import FramePose, twists
 from symgen.algorithms.registry import Array
-from symgen.algorithms.term_derivatives import rate, second_rate
+from symgen.algorithms.term_derivatives import position_gradient, rate, second_rate
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import matvec, twist_at_frame
 from symgen.mechanics.spatial import ZERO_TWIST, Rotation, Turn, Twist, Vector
 from symgen.numbers.decimals import atan2
-from symgen.numbers.dual import jacobian as differentiate
 from symgen.numbers.operations import cos, sign, sin, sqrt
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain, structural
 
 InAxes = Callable[[FramePose, Twist], Twist]
-"""A twist in a link's axes about its origin, seen in other axes, by the link's place."""
+"""A twist in a link's axes about its origin, seen in other axes, by the link's pose."""
 
 
-def _in_root_axes(place: FramePose, x: Twist) -> Twist:
-    return Twist(matvec(place.rows, x.w), matvec(place.rows, x.v))
+def _in_link_axes(pose: FramePose, x: Twist) -> Twist:
+    return x
+
+
+def _in_root_axes(pose: FramePose, x: Twist) -> Twist:
+    return Twist(matvec(pose.rows, x.w), matvec(pose.rows, x.v))
 
 
 TINY = 1e-30
 
 AXES: dict[str, tuple[str, str, Any, InAxes]] = {
-    "body": ("", "link axes", frame_jacobian_body, lambda here, x: x),
+    "body": ("", "link axes", frame_jacobian_body, _in_link_axes),
     "world": ("_w", "about the root's origin", frame_jacobian_world, FramePose.twist),
     "aligned": ("_a", "root axes", frame_jacobian_aligned, _in_root_axes),
 }
 """By name: the end of outputs' names, what people are told, the Jacobian, a twist seen there."""
 
 
-def _register_motion(axes: str, end: str, words: str, in_axes: InAxes) -> None:
-    """Velocities and accelerations in such axes."""
-    kind = "classical" if axes == "aligned" else "spatial"
+def _velocity(
+    in_axes: InAxes, system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
+) -> list[Scalar]:
+    """J q̇, 6 numbers."""
+    frame = system.link_frame(link)
+    twist = twists(system, q, qd)[frame.body] if frame.body else ZERO_TWIST
+    return twist_entries(
+        in_axes(link_frame_pose(system, q, link), twist_at_frame(twist, frame.pose))
+    )
 
-    @of_link_frame(
-        f"frame_velocity_{axes}",
-        f"J qd of a link, {words}",
+
+def _acceleration(
+    in_axes: InAxes, system: CanonicalModel, *flow: Coordinates, link: str
+) -> list[Scalar]:
+    """J q̈ + dJ/dt q̇, 6 numbers."""
+    twist, change = link_motion(system, *flow, link)
+    if in_axes is not _in_root_axes:  # the spatial one
+        change = Twist(change.w, change.v - twist.w.cross(twist.v))
+    return twist_entries(in_axes(link_frame_pose(system, flow[0], link), change))
+
+
+def _of_jacobian(
+    derivative: Callable[..., list[Scalar]],
+    jacobian: Callable[..., list[Scalar]],
+    system: CanonicalModel,
+    *flow: Coordinates,
+    link: str,
+) -> list[Scalar]:
+    """A derivative of the Jacobian of a link, 6 x n or 6 x n x n, row-major."""
+    return derivative(partial(jacobian, link=link), system, *flow)
+
+
+_axes_quantity = partial(of_link_frame, method="task_space")
+for _axes, (_end, _words, _jacobian, _in_axes) in AXES.items():
+    _kind = "classical" if _axes == "aligned" else "spatial"
+    _axes_quantity(
+        f"frame_velocity_{_axes}",
+        f"J qd of a link, {_words}",
         closed_loops=True,
         inputs=("q", "qd"),
-        outputs=(Array(f"V_frame{end}", "velocity, linear part first", "m/s, rad/s", (6,)),),
-    )
-    def velocity(
-        system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
-    ) -> list[Scalar]:
-        """J q̇, 6 numbers."""
-        frame = system.link_frame(link)
-        twist = twists(system, q, qd)[frame.body] if frame.body else ZERO_TWIST
-        return twist_entries(
-            in_axes(link_frame_pose(system, q, link), twist_at_frame(twist, frame.pose))
-        )
-
-    @of_link_frame(
-        f"frame_acceleration_{axes}",
-        f"J qdd + dJ/dt qd of a link, {words}",
+        outputs=(Array(f"V_frame{_end}", "velocity, linear part first", "m/s, rad/s", (6,)),),
+    )(partial(_velocity, _in_axes))
+    _axes_quantity(
+        f"frame_acceleration_{_axes}",
+        f"J qdd + dJ/dt qd of a link, {_words}",
         closed_loops=True,
         inputs=("q", "qd", "qdd"),
-        outputs=(Array(f"A_frame{end}", f"{kind} acceleration", "m/s^2, rad/s^2", (6,)),),
-    )
-    def acceleration(
-        system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
-    ) -> list[Scalar]:
-        """J q̈ + dJ/dt q̇, 6 numbers."""
-        twist, classical = link_motion(system, q, qd, qdd, link)
-        change = (
-            classical
-            if axes == "aligned"
-            else Twist(classical.w, classical.v - twist.w.cross(twist.v))
-        )
-        return twist_entries(in_axes(link_frame_pose(system, q, link), change))
-
-
-def _register_slopes(axes: str, end: str, words: str, jacobian: Any) -> None:
-    """Registers rates and gradient of the Jacobian in such axes."""
-
-    @of_link_frame(
-        f"frame_jacobian_dot_{axes}",
-        f"dJ/dt of a link, {words}",
+        outputs=(Array(f"A_frame{_end}", f"{_kind} acceleration", "m/s^2, rad/s^2", (6,)),),
+    )(partial(_acceleration, _in_axes))
+    _axes_quantity(
+        f"frame_jacobian_dot_{_axes}",
+        f"dJ/dt of a link, {_words}",
         inputs=("q", "qd"),
-        outputs=(Array(f"Jd{end}", "rate of the Jacobian", "1/s | m/s", (6, "n")),),
-    )
-    def matrix_rate(
-        system: CanonicalModel, q: Coordinates, qd: Coordinates, *, link: str
-    ) -> list[Scalar]:
-        """dJ/dt, 6 x n, row-major."""
-        return rate(partial(jacobian, link=link), system, q, qd)
-
-    @of_link_frame(
-        f"frame_jacobian_ddot_{axes}",
-        f"d2J/dt2 of a link, {words}",
+        outputs=(Array(f"Jd{_end}", "rate of the Jacobian", "1/s | m/s", (6, "n")),),
+    )(partial(_of_jacobian, rate, _jacobian))
+    _axes_quantity(
+        f"frame_jacobian_ddot_{_axes}",
+        f"d2J/dt2 of a link, {_words}",
         inputs=("q", "qd", "qdd"),
-        outputs=(Array(f"Jdd{end}", "second rate of the Jacobian", "1/s^2 | m/s^2", (6, "n")),),
-    )
-    def matrix_second_rate(
-        system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
-    ) -> list[Scalar]:
-        """d²J/dt², 6 x n, row-major."""
-        return second_rate(partial(jacobian, link=link), system, q, qd, qdd)
-
-    @of_link_frame(
-        f"frame_hessian_{axes}",
-        f"dJ/dq of a link, {words}",
+        outputs=(Array(f"Jdd{_end}", "second rate of the Jacobian", "1/s^2 | m/s^2", (6, "n")),),
+    )(partial(_of_jacobian, second_rate, _jacobian))
+    _axes_quantity(
+        f"frame_hessian_{_axes}",
+        f"dJ/dq of a link, {_words}",
         inputs=("q",),
         outputs=(
-            Array(f"J_q{end}", "dJ_ij/dq_k at [i, j, k]", "1 | m, per rad | m", (6, "n", "n")),
+            Array(f"J_q{_end}", "dJ_ij/dq_k at [i, j, k]", "1 | m, per rad | m", (6, "n", "n")),
         ),
-    )
-    def hessian(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
-        """∂J/∂q, 6 x n x n."""
-        return differentiate(partial(jacobian, system, link=link), q)
-
-
-for _axes, (_end, _said, _jacobian, _in_axes) in AXES.items():
-    _register_motion(_axes, _end, _said, _in_axes)
-    _register_slopes(_axes, _end, _said, _jacobian)
+    )(partial(_of_jacobian, position_gradient, _jacobian))
 
 
 @of_link_frame(

@@ -183,10 +183,12 @@ _coriolis_matrix_gradient = partial(
 )
 
 
-@_mass_matrix_gradient(source=SOURCE)
-def mass_matrix_gradient(system: CanonicalModel, q: Coordinates) -> Entries:
-    """∂M_ij/∂q_k, n x n x n."""
-    return jacobian(lambda x: mass_matrix(system, x), q)
+def position_gradient(term: Term, system: CanonicalModel, q: Coordinates) -> Entries:
+    """The derivative of a term in each position, which is the last index."""
+    return jacobian(partial(term, system), q)
+
+
+_mass_matrix_gradient(source=SOURCE)(partial(position_gradient, mass_matrix))
 
 
 @_mass_matrix_gradient(source=SYMBOLS)
@@ -216,7 +218,7 @@ _coriolis_matrix_gradient(source=SYMBOLS, variant="_from_symbols")(
 )
 
 
-@quantity(
+quantity(
     "gravity_gradient",
     "dg/dq",
     inputs=("q",),
@@ -231,12 +233,9 @@ _coriolis_matrix_gradient(source=SYMBOLS, variant="_from_symbols")(
             ("n", "n"),
         ),
     ),
-)
-def gravity_gradient(system: CanonicalModel, q: Coordinates) -> Entries:
-    """∂g_i/∂q_k, n x n; the Hessian of the potential energy where every q̇ is the rate of a q.
-
-    Of floating joints it is the derivative of g along unit twists, which is not symmetric."""
-    return jacobian(lambda x: gravity(system, x), q)
+)(partial(position_gradient, gravity))
+"""The Hessian of the potential energy where every q̇ is the rate of a q. Of floating joints it is
+the derivative of g along unit twists, which is not symmetric."""
 
 
 @quantity(

@@ -1,6 +1,8 @@
 """Derivatives of the dynamic terms by joint positions and velocities: the complex step, symmetries,
 index order."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,9 @@ from symgen.algorithms.coriolis import coriolis_matrix
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.term_derivatives import (
-    coriolis_matrix_gradient,
-    gravity_gradient,
+    coriolis_gradients,
     inverse_dynamics_second_derivatives,
-    mass_matrix_gradient,
+    position_gradient,
 )
 from symgen.mechanics.parameters import canonical_model
 from symgen.tracing.request import FunctionRequest
@@ -23,6 +24,10 @@ from tests.support.public_arms import symbols
 from tests.support.random_trees import FEW, RANDOM, model
 from tests.support.states import close, numbers, random_states
 from tests.support.tree_energies import derivative
+
+mass_matrix_gradient = partial(position_gradient, mass_matrix)
+gravity_gradient = partial(position_gradient, gravity)
+coriolis_matrix_gradient = partial(coriolis_gradients, coriolis_matrix)
 
 robots = pytest.mark.parametrize("name", [*RANDOM, "scara", "panda_arm", "quadruped"])
 smaller = pytest.mark.parametrize("name", [*FEW, "tree 0", "scara", "ur5"])

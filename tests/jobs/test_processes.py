@@ -1,9 +1,11 @@
 """Several processes (``-j``): the same files, and errors of the work itself."""
 
 import os
+import pickle
 
 import pytest
 
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.compiler.parallel import can_fork, parallel_map, process_count
 from tests.support.tools import invoke, robot_file, snapshot
 
@@ -19,6 +21,11 @@ def test_results_come_in_their_order_from_other_processes():
     assert {process for _, process in parallel_map(lambda x: (x, os.getpid()), range(7))} == {
         os.getpid()
     }
+
+
+def test_every_quantity_can_come_from_another_process():
+    for quantity in (*QUANTITIES.values(), *LINK_QUANTITIES.values()):
+        assert pickle.loads(pickle.dumps(quantity)).name == quantity.name
 
 
 def test_what_fails_there_fails_here_with_its_own_error():
