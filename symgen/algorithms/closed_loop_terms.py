@@ -37,9 +37,9 @@ from symgen.algorithms.joint_wrenches import joint_wrench
 from symgen.algorithms.learning import observer_step
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import gravity
-from symgen.algorithms.parameter_tensors import momentum_rate_regressor
+from symgen.algorithms.parameter_tensors import momentum_rate_regressor, momentum_regressor
 from symgen.algorithms.registry import QUANTITIES
-from symgen.algorithms.regressors import joint_entries, momentum_regressor, row_major_entries
+from symgen.algorithms.regressors import joint_entries, row_major_entries
 from symgen.algorithms.task_space import AXES
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import CoordinateMap, Coupling

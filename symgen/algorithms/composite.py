@@ -25,7 +25,7 @@ Entries = dict[tuple[int, int], Scalar]
 Momenta = dict[int, tuple[Scalar, Force]]
 
 
-_formulation = partial(
+_mass_matrix_row = partial(
     quantity,
     "mass_matrix",
     "M(q)",
@@ -42,7 +42,7 @@ def few_follow(system: CanonicalModel) -> bool:
     return system.size <= 3 * system.coupling.velocities
 
 
-_row = _formulation(applicable=few_follow, closed_loops=True)
+_row = _mass_matrix_row(applicable=few_follow, closed_loops=True)
 
 
 @_row
@@ -62,7 +62,7 @@ def coupled(system: CanonicalModel) -> bool:
     return system.size != system.coupling.velocities
 
 
-@_formulation(applicable=coupled, closed_loops=True)
+@_mass_matrix_row(applicable=coupled, closed_loops=True)
 def mass_matrix_shared(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     """Where joints are coupled: Gᵀ M G at the bodies that lead, and none of those that follow, from
     one momentum for all that a coordinate moves."""

@@ -45,7 +45,7 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 GOA13 = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eq. {}, as Christoffel's C and a skew matrix"
 UNIT = "kg m^2/s | kg m/s | kg/s"
-_of_matrix = partial(quantity, needs_gravity=False, regroupings=(WHOLE,))
+_coriolis_quantity = partial(quantity, needs_gravity=False, regroupings=(WHOLE,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _skew(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[int, 
     return forces
 
 
-@_of_matrix(
+@_coriolis_quantity(
     "coriolis_matrix_newton_euler",
     "C(q, qd) with B = v x* I",
     inputs=("q", "qd"),
@@ -151,7 +151,7 @@ def coriolis_matrix_newton_euler(
     return square_matrix(system, coriolis_entries(system, q, qd, _skew(system, q, qd)))
 
 
-@_of_matrix(
+@_coriolis_quantity(
     "coriolis_matrix_newton_euler_rate",
     "dC/dt with B = v x* I",
     inputs=("q", "qd", "qdd"),
@@ -163,7 +163,7 @@ def coriolis_matrix_newton_euler_rate(system: CanonicalModel, *flow: Coordinates
     return rate(coriolis_matrix_newton_euler, system, *flow)
 
 
-@_of_matrix(
+@_coriolis_quantity(
     "coriolis_matrix_newton_euler_gradient",
     "dC/dq, dC/dqd with B = v x* I",
     inputs=("q", "qd"),
@@ -210,7 +210,7 @@ def _mass_entry(v: Twist, y: Twist, x: Twist) -> Scalar:
     return y.v.dot(v.w.cross(x.v) + v.v.cross(x.w)) + y.w.dot(v.v.cross(x.v))
 
 
-@_of_matrix(
+@_coriolis_quantity(
     "coriolis_matrix_newton_euler_by_parameters",
     "dC/dpi with B = v x* I",
     inputs=("q", "qd"),
@@ -243,7 +243,7 @@ def with_skew(
     return entries
 
 
-@_of_matrix(
+@_coriolis_quantity(
     "slotine_li_regressor_newton_euler",
     "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g with B = v x* I",
     closed_loops=True,

@@ -34,7 +34,7 @@ Matrices = tuple[list[Scalar], ...]
 """Derivatives in the order of the outputs; those in external inputs only where there are any."""
 Derivatives = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], Gradients]
 
-_of_inverse = partial(
+_inverse_derivatives = partial(
     quantity,
     "inverse_dynamics_derivatives",
     "dtau/dq, dtau/dqd, dtau/dqdd = M",
@@ -62,7 +62,7 @@ _of_inverse = partial(
         ),
     ),
 )
-_of_forward = partial(
+_forward_derivatives = partial(
     quantity,
     "forward_dynamics_derivatives",
     "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1",
@@ -99,7 +99,7 @@ _of_forward = partial(
 )
 
 
-@_of_inverse(source=SOURCE, applicable=wrenches_in_link_axes)
+@_inverse_derivatives(source=SOURCE, applicable=wrenches_in_link_axes)
 def inverse_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Matrices:
@@ -108,7 +108,7 @@ def inverse_dynamics_derivatives(
     return _matrices(system, q, qd, gradients(system, q, qd, qdd))
 
 
-@_of_inverse(source=DIFFERENTIATED, regroupings=("minimal",))
+@_inverse_derivatives(source=DIFFERENTIATED, regroupings=("minimal",))
 def inverse_dynamics_derivatives_by_duals(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Matrices:
@@ -135,7 +135,7 @@ def with_friction_slopes(system: CanonicalModel, qd: Coordinates, dqd: Entries) 
     }
 
 
-@_of_forward(source=SOURCE, applicable=wrenches_in_link_axes)
+@_forward_derivatives(source=SOURCE, applicable=wrenches_in_link_axes)
 def forward_dynamics_derivatives(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Matrices:
@@ -144,7 +144,7 @@ def forward_dynamics_derivatives(
     return _forward(system, q, qd, tau, gradients)
 
 
-@_of_forward(source=DIFFERENTIATED, regroupings=("minimal",))
+@_forward_derivatives(source=DIFFERENTIATED, regroupings=("minimal",))
 def forward_dynamics_derivatives_by_duals(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Matrices:
@@ -235,7 +235,7 @@ def in_fluid(system: CanonicalModel) -> bool:
 DIRECTIONS = "forward differentiation of inverse dynamics along each coordinate"
 
 
-@_of_inverse(source=DIRECTIONS, applicable=in_fluid)
+@_inverse_derivatives(source=DIRECTIONS, applicable=in_fluid)
 def inverse_dynamics_derivatives_by_directions(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Matrices:
@@ -247,7 +247,7 @@ def inverse_dynamics_derivatives_by_directions(
     return by_q, by_qd, [*mass_matrix(system, q)], *further
 
 
-@_of_forward(source=DIRECTIONS, applicable=in_fluid)
+@_forward_derivatives(source=DIRECTIONS, applicable=in_fluid)
 def forward_dynamics_derivatives_by_directions(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Matrices:

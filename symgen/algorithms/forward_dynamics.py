@@ -162,7 +162,7 @@ accelerations = partial(
     supports=("load", "presliding"),
     needs_inverse=True,
 )
-_inverse = partial(
+_inverse_row = partial(
     quantity,
     "mass_matrix_inverse",
     "M(q)^-1",
@@ -376,13 +376,13 @@ MAX_DEPTH_FOR_FACTORS = 7
 their factors."""
 
 
-@_inverse(closed_loops=True)
+@_inverse_row(closed_loops=True)
 def mass_matrix_inverse(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, symmetric, row-major."""
     return factorize(system, coupled_mass_matrix(system, q)).inverse()
 
 
-@_inverse(applicable=uncoupled, only_minimal_competitive=True)
+@_inverse_row(applicable=uncoupled, only_minimal_competitive=True)
 def mass_matrix_inverse_by_pairs(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, by pivots of two coordinates, half as many divisions in a row (M⁻¹ of a Panda in
     138 in place of 156 ns; forward dynamics gain nothing)."""

@@ -55,7 +55,7 @@ TASK_INPUTS: Final = (
     "q_min",
     "q_max",
 )
-_of_task = partial(
+_task_quantity = partial(
     quantity,
     subject="link",
     coordinates=JOINTS,
@@ -111,7 +111,7 @@ def _within_limits(
     return q
 
 
-@_of_task(
+@_task_quantity(
     "inverse_kinematics_step",
     "q after an iteration of damped least squares toward p_ref and quat_ref, of a link",
     inputs=TASK_INPUTS,
@@ -140,7 +140,7 @@ def inverse_kinematics_step(
     return _within_limits(system, moved(system.coupling, q, step), low, high)
 
 
-@_of_task(
+@_task_quantity(
     "pose_error",
     "|p_ref - p|, 2 sin(angle / 2) between quat_ref and R, of a link",
     closed_loops=True,
@@ -156,7 +156,7 @@ def pose_error(
     return [sqrt(sum_in_order([x * x for x in part], TINY)) for part in (error[:3], error[3:])]
 
 
-@_of_task(
+@_task_quantity(
     "singularity_distance",
     "1/sqrt(tr((W J (W J)^T + mu)^-1)) of a link",
     closed_loops=True,
@@ -177,7 +177,7 @@ def singularity_distance(
     return [1.0 / sqrt(sum_in_order(inverse[7::7], inverse[0]))]
 
 
-@_of_task(
+@_task_quantity(
     "inverse_kinematics_status",
     "0: converged, 1: not converged, + 2: near singular, of a link",
     closed_loops=True,
@@ -208,7 +208,7 @@ def inverse_kinematics_status(
     return [1.0 - near * oriented + 2.0 * singular]
 
 
-@_of_task(
+@_task_quantity(
     "inverse_kinematics",
     f"q after {ITERATIONS} iterations toward p_ref and quat_ref, of a link",
     inputs=TASK_INPUTS,

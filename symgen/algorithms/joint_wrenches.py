@@ -15,8 +15,7 @@ from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import subtree_forces
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import SOURCE as REGRESSOR_SOURCE
-from symgen.algorithms.regressors import wrench_entries
-from symgen.algorithms.requirements import check_outside_loops
+from symgen.algorithms.regressors import check_outside_loops, wrench_entries
 from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import matvec
@@ -27,7 +26,7 @@ from symgen.numbers.scalar import Coordinates, Scalar
 SOURCE = "Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1"
 PER_COORDINATE = "N or N m, per {}"
 
-_of_joints = partial(
+_wrench_quantity = partial(
     quantity,
     inputs=("q", "qd", "qdd"),
     source=SOURCE,
@@ -54,7 +53,7 @@ def _in_frame(force: Force, frame: LinkFrame) -> Force:
     return force.placed(frame.pose.inverse)
 
 
-@_of_joints(
+@_wrench_quantity(
     "joint_wrench",
     "force and moment in a joint, joint axes",
     closed_loops=True,
@@ -72,7 +71,7 @@ def joint_wrench(
     return _entries(_in_frame(forces[frame.body], frame))
 
 
-@_of_joints(
+@_wrench_quantity(
     "joint_wrench_aligned",
     "force and moment in a joint, root axes",
     closed_loops=True,
@@ -95,7 +94,7 @@ def joint_wrench_aligned(
     return [*matvec(rows, force), *matvec(rows, moment)]
 
 
-@_of_joints(
+@_wrench_quantity(
     "joint_wrenches",
     "force and moment in every joint, joint axes",
     outputs=(
@@ -142,7 +141,7 @@ def joint_wrench_regressor(
     return wrench_entries(system, (q, qd, qdd), system.joint_frame(joint), joint)
 
 
-@_of_joints(
+@_wrench_quantity(
     "joint_wrench_derivatives",
     "derivatives of force and moment in a joint in q, qd, qdd",
     subject="joint",

@@ -25,7 +25,7 @@ from symgen.mechanics.spatial import ZERO_TWIST, Twist, scale_constant
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
-of_link_frame = partial(
+link_frame_quantity = partial(
     quantity,
     subject="link",
     source=F08,
@@ -55,7 +55,7 @@ def fixed_frame_pose(system: CanonicalModel, q: Coordinates, frame: LinkFrame) -
     )
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_pose",
     "R(q), p(q) of a link",
     closed_loops=True,
@@ -73,7 +73,7 @@ def frame_pose(
     return [x for row in pose.rows for x in row], [*pose.origin]
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_jacobian_body",
     "J(q) of a link, link axes",
     closed_loops=True,
@@ -97,7 +97,7 @@ def _world_units(system: CanonicalModel, q: Coordinates, link: str) -> dict[int,
     return {i: pose.twist(system.body(i).S) for i, pose in frames.items()}
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_jacobian_world",
     "J(q) of a link, about the root's origin",
     closed_loops=True,
@@ -109,7 +109,7 @@ def frame_jacobian_world(system: CanonicalModel, q: Coordinates, *, link: str) -
     return twist_matrix(system, _world_units(system, q, link))
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_jacobian_aligned",
     "J(q) of a link, root axes",
     closed_loops=True,
@@ -150,7 +150,7 @@ def twist_entries(twist: Twist) -> list[Scalar]:
     return [*twist.v, *twist.w]
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_jacobian_rate_body",
     "dJ/dt qd of a link, link axes",
     closed_loops=True,
@@ -164,7 +164,7 @@ def frame_jacobian_rate_body(
     return twist_entries(_body_rate(system, q, qd, link))
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_jacobian_rate_world",
     "dJ/dt qd of a link, about the root's origin",
     closed_loops=True,
@@ -178,7 +178,7 @@ def frame_jacobian_rate_world(
     return twist_entries(link_frame_pose(system, q, link).twist(_body_rate(system, q, qd, link)))
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_jacobian_rate_aligned",
     "dJ/dt qd of a link, root axes",
     closed_loops=True,

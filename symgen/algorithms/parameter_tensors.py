@@ -1,31 +1,139 @@
-"""Derivatives of the dynamic terms with respect to the inertial parameters, which all of them are
-linear in.
+"""Momenta, energies and dynamic terms as linear functions of the inertial parameters: their
+regressors, or derivatives with respect to the parameters.
 
 Columns of regressors for unit rates: what a unit twist finds, for each of the ten of a body, in the
-motion of another (see `symgen.algorithms.regressor_entries`). Parameters are the last index,
-ordered and placed as in `symgen.algorithms.regressors`."""
+motion of another (see `symgen.algorithms.regressors`, also for the order of the parameters, which
+are the last index)."""
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import combinations_with_replacement
 
-from symgen.algorithms.motion import motions, twists, unit_twist_rates, unit_twists
+from symgen.algorithms.motion import (
+    PotentialPerMass,
+    motions,
+    potential_per_mass,
+    twists,
+    unit_twist_rates,
+    unit_twists,
+)
 from symgen.algorithms.registry import Array, quantity
-from symgen.algorithms.regressor_entries import (
+from symgen.algorithms.regressors import (
+    joint_entries,
+    linear_quantity,
     regressor_columns_of_body,
     regressor_entries,
+    row_major_entries,
     velocities_as_accelerations,
     velocity_as_acceleration,
 )
-from symgen.algorithms.regressors import joint_entries, row_major_entries
 from symgen.mechanics.canonical_model import CanonicalModel
+from symgen.mechanics.joint_forces import LAWS, JointState
 from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.rigid_motion import twist_at_frame
+from symgen.mechanics.spatial import Twist
 from symgen.numbers.dual import unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
-SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13a, 13c"
+MATRICES = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13a, 13c"
 CHRISTOFFEL = "Echeandia & Wensing (2021), eq. 9, linear in the parameters"
-_parameter_derivative = partial(quantity, needs_inertia=False, source=SOURCE, regroupings=(WHOLE,))
+_parameter_derivative = partial(
+    quantity, needs_inertia=False, source=MATRICES, regroupings=(WHOLE,)
+)
 SHAPE = ("n", "n", "ten")
+
+
+# -- momentum and energy ---------------------------------------------------------------------------
+
+
+@linear_quantity(
+    "momentum_regressor",
+    "P(q, qd) pi = M qd",
+    inputs=("q", "qd"),
+    needs_gravity=False,
+    outputs=(
+        Array(
+            "P",
+            "momentum regressor, ten columns per body",
+            "s N m | N s per kg, kg m, kg m^2",
+            ("n", "ten"),
+        ),
+    ),
+)
+def momentum_regressor(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """P with P π = M q̇, the generalised momentum, n x 10 n, row-major."""
+    entries = joint_entries(system, q, velocities_as_accelerations(twists(system, q, qd)))
+    return row_major_entries(entries, system.size, system.parameters)
+
+
+@linear_quantity(
+    "kinetic_energy_regressor",
+    "k(q, qd) pi = T",
+    inputs=("q", "qd"),
+    needs_gravity=False,
+    outputs=(Array("Y_T", "kinetic energy regressor", "J per kg, kg m, kg m^2", ("ten",)),),
+)
+def kinetic_energy_regressor(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
+    """k with k·π the kinetic energy, 10 n numbers."""
+    body_twists = twists(system, q, qd)
+    of_links = [
+        x
+        for i in system.link_bodies
+        for x in _kinetic_entries(twist_at_frame(body_twists[i], system.link_pose(i)))
+    ]
+    return of_links + [_rotor_entry(system, i, body_twists[i]) for i in system.rotors]
+
+
+def _rotor_entry(system: CanonicalModel, i: int, twist: Twist) -> Scalar:
+    """The kinetic energy of a rotor by its parameter."""
+    moment = system.body(i).joint.rotor_moment
+    if moment == "J":
+        return 0.5 * (twist.w.z * twist.w.z)
+    velocity = twist.v if moment == "m" else twist.w
+    return 0.5 * velocity.dot(velocity)
+
+
+def _kinetic_entries(twist: Twist) -> list[Scalar]:
+    """The kinetic energy of a body at a twist for each unit inertial parameter."""
+    v, w = twist.v, twist.w
+    spins = [w[i] * w[j] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
+    halves = (x if k in (1, 2, 4) else 0.5 * x for k, x in enumerate(spins))
+    return [0.5 * v.dot(v), *v.cross(w), *halves]
+
+
+@linear_quantity(
+    "potential_energy_regressor",
+    "u(q) pi = V",
+    inputs=("q",),
+    outputs=(Array("Y_V", "potential energy regressor", "J per kg, kg m, kg m^2", ("y_v",)),),
+)
+def potential_energy_regressor(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
+    """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers;
+    then of each joint those of its spring, without the ½ k r² that no state changes."""
+    entries = potential_per_mass(system, q)
+    of_links = [
+        x
+        for i in system.link_bodies
+        for x in _potential_entries(entries[i].seen_in(system.link_pose(i)))
+    ]
+    return [*of_links, *[ZERO] * len(system.rotors), *_spring_entries(system, q)]
+
+
+def _spring_entries(system: CanonicalModel, q: Coordinates) -> Iterator[Scalar]:
+    """The entries of the energy of springs for each coefficient, joint by joint."""
+    for i, law in system.passive_columns:
+        energy = LAWS[law].energy
+        if energy is not None:
+            yield energy(JointState(q[i - 1], ZERO), system.body(i).passive.shape)
+
+
+def _potential_entries(potential: PotentialPerMass) -> list[Scalar]:
+    return [potential.level, *potential.slope, *[ZERO] * 6]
+
+
+# -- matrices --------------------------------------------------------------------------------------
 
 
 @_parameter_derivative(

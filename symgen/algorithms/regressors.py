@@ -1,44 +1,39 @@
-"""Regressors: joint forces, wrenches, momenta and energies as linear functions of the inertial
-parameters.
+"""Regressors: joint forces and wrenches as linear functions of the inertial parameters.
 
-The unit twists of the joints are carried outward to every body, where they meet its
-accelerations (see `symgen.algorithms.regressor_entries`): less work than to carry ten wrenches a
-body inward.
+The power of a twist (w, v) of a body in the accelerations a + U r of its points is ∫ (v + w × r)·(a
++ U r) dm, which is linear in the ten moments of mass (Garofalo, Ott & Albu-Schäffer, IROS 2013,
+eqs. 13-16). The unit twists of the joints are carried outward to every body, where they meet its
+accelerations: less work than to carry ten wrenches a body inward.
 Columns follow the ten of PARAMETER_NAMES of every body in body order, about the origin and in the
 axes of the link that the joint moves, then the inertia of each rotor about its axis; those of base
 regressors `symgen.mechanics.base_parameters`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
-from symgen.algorithms.motion import (
-    PotentialPerMass,
-    motions,
-    potential_per_mass,
-    twists,
-    unit_twists,
-)
+from symgen.algorithms.motion import motions, unit_twists
 from symgen.algorithms.registry import Array, quantity
-from symgen.algorithms.regressor_entries import (
-    moment_entries,
-    regressor_columns_of_body,
-    regressor_entries,
-    velocities_as_accelerations,
-)
-from symgen.algorithms.requirements import check_outside_loops
+from symgen.errors import OptionError
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.independence import independent_parameters
-from symgen.mechanics.joint_forces import FRICTION, LAWS, JointState
+from symgen.mechanics.joint_forces import FRICTION, JointState
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import Motion, position_of, rotation_columns, twist_at_frame
-from symgen.mechanics.spatial import ZERO_VECTOR, Twist
+from symgen.mechanics.spatial import ZERO_VECTOR, Twist, Vector
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.text import shown
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
-_linear_quantity = partial(
-    quantity, closed_loops=True, needs_inertia=False, regroupings=(WHOLE,), source=SOURCE
+linear_quantity = partial(
+    quantity,
+    closed_loops=True,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
+    source=SOURCE,
+    method="regressors",
 )
 """A quantity that is linear in the inertial parameters."""
 SLOTINE_LI = (
@@ -107,7 +102,7 @@ def with_passive_columns(
     return row_major_entries({**entries, **passive}, system.size, columns + len(columns_of))
 
 
-@_linear_quantity(
+@linear_quantity(
     "regressor",
     "Y(q, qd, qdd) pi = tau",
     inputs=("q", "qd", "qdd"),
@@ -121,7 +116,7 @@ def regressor(
     return with_passive_columns(entries, system, q, qd, system.parameters)
 
 
-@_linear_quantity(
+@linear_quantity(
     "base_regressor",
     "Y_b(q, qd, qdd) beta = tau",
     inputs=("q", "qd", "qdd"),
@@ -135,7 +130,7 @@ def base_regressor(
     return with_passive_columns(entries, system, q, qd, len(independent_parameters(system).keys))
 
 
-@_linear_quantity(
+@linear_quantity(
     "slotine_li_regressor",
     "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g",
     inputs=("q", "qd", "qd_r", "qdd_r"),
@@ -153,7 +148,7 @@ def slotine_li_regressor(
     return with_passive_columns(entries, system, q, qd, system.parameters)
 
 
-@_linear_quantity(
+@linear_quantity(
     "slotine_li_base_regressor",
     "Y_b(q, qd, qd_r, qdd_r) beta = M qdd_r + C qd_r + g",
     inputs=("q", "qd", "qd_r", "qdd_r"),
@@ -168,7 +163,7 @@ def slotine_li_base_regressor(
     return with_passive_columns(entries, system, q, qd, len(independent_parameters(system).keys))
 
 
-@_linear_quantity(
+@linear_quantity(
     "base_parameters",
     "beta(pi)",
     inputs=("ten",),
@@ -182,7 +177,7 @@ def base_parameters(system: CanonicalModel, ten: Sequence[Scalar]) -> list[Scala
     return base_values(system, ten)
 
 
-@_linear_quantity(
+@linear_quantity(
     "wrench_regressor",
     "W(q, qd, qdd) pi = force and moment on a link",
     inputs=("q", "qd", "qdd"),
@@ -201,6 +196,20 @@ def wrench_regressor(
     Force first, moment about the link's origin, both in the link's axes: what a six-axis sensor
     feels."""
     return wrench_entries(system, (q, qd, qdd), system.link_frame(link), link)
+
+
+def check_outside_loops(system: CanonicalModel, i: int, name: str) -> None:
+    """Raises OptionError if the force through the joint of body `i` depends on that of a cut joint,
+    which joins a body beyond the joint with another one."""
+    loops = (system.coupling.of or system.coupling).loops
+    for closure in (closure for loop in loops for closure in loop.closures):
+        beyond = [i == b or i in system.ancestors(b) for b in closure.bodies]
+        if beyond[0] != beyond[1]:
+            raise OptionError(
+                f"{shown(name)}: the force in it depends on the closed loop "
+                f"'{shown(closure.name)}', whose forces are not computed; name a link or joint "
+                "that carries all links of the loop or none"
+            )
 
 
 def wrench_entries(
@@ -238,88 +247,117 @@ def _unit_twists_of_frame(
     return units
 
 
-@_linear_quantity(
-    "momentum_regressor",
-    "P(q, qd) pi = M qd",
-    inputs=("q", "qd"),
-    needs_gravity=False,
-    outputs=(
-        Array(
-            "P",
-            "momentum regressor, ten columns per body",
-            "s N m | N s per kg, kg m, kg m^2",
-            ("n", "ten"),
-        ),
-    ),
-)
-def momentum_regressor(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
-    """P with P π = M q̇, the generalised momentum, n x 10 n, row-major."""
-    entries = joint_entries(system, q, velocities_as_accelerations(twists(system, q, qd)))
-    return row_major_entries(entries, system.size, system.parameters)
+# -- entries ---------------------------------------------------------------------------------------
 
 
-@_linear_quantity(
-    "kinetic_energy_regressor",
-    "k(q, qd) pi = T",
-    inputs=("q", "qd"),
-    needs_gravity=False,
-    outputs=(Array("Y_T", "kinetic energy regressor", "J per kg, kg m, kg m^2", ("ten",)),),
-)
-def kinetic_energy_regressor(
-    system: CanonicalModel, q: Coordinates, qd: Coordinates
-) -> list[Scalar]:
-    """k with k·π the kinetic energy, 10 n numbers."""
-    body_twists = twists(system, q, qd)
-    of_links = [
-        x
-        for i in system.link_bodies
-        for x in _kinetic_entries(twist_at_frame(body_twists[i], system.link_pose(i)))
+CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+
+
+def velocities_as_accelerations(twists: Mapping[int, Twist]) -> dict[int, Motion]:
+    """Velocities as if they were accelerations of bodies at rest: what finds momenta in them."""
+    return {i: velocity_as_acceleration(twist) for i, twist in twists.items()}
+
+
+def velocity_as_acceleration(twist: Twist) -> Motion:
+    """The motion of one body at rest, whose accelerations are the velocities of its twist."""
+    return Motion(a=twist.v, base=twist.w)
+
+
+def symmetric_part(x: Motion, i: int, j: int) -> Scalar:
+    """Half of U_ij + U_ji."""
+    return x.product(i, j) if x.reference_is_velocity else 0.5 * (x.product(i, j) + x.product(j, i))
+
+
+def skew_part(x: Motion, k: int) -> Scalar:
+    """Half of U_ji - U_ij for a cycle (i, j, k)."""
+    i, j = (k + 1) % 3, (k + 2) % 3
+    return x.wd[k] if x.reference_is_velocity else 0.5 * (x[j, i] - x[i, j])
+
+
+def mass_entry(twist: Twist, x: Motion) -> Scalar:
+    """The entry of a unit mass at the body's origin."""
+    return twist.v.dot(x.a)
+
+
+def first_moment_entry(twist: Twist, x: Motion, k: int) -> Scalar:
+    """The entry of a unit first moment along axis `k`."""
+    i, j = (k + 1) % 3, (k + 2) % 3
+    z, a = twist.w, x.a
+    return twist.v.dot(x.column(k)) + (a[i] * z[j] - a[j] * z[i])
+
+
+def second_moment_entry(twist: Twist, x: Motion, i: int, j: int) -> Scalar:
+    """The entry of a unit second moment of the axes `i` and `j`: i, or j next to i."""
+    z, k = twist.w, 3 - i - j
+    if i == j:
+        j, k = (i + 1) % 3, (i + 2) % 3
+        return z[k] * x[j, i] - z[j] * x[k, i]
+    difference = x.square(j) - x.square(i)  # U_jj - U_ii
+    return z[i] * x[k, i] - z[j] * x[k, j] + z[k] * difference
+
+
+def regressor_columns_of_body(
+    system: CanonicalModel, i: int, x: Motion
+) -> Callable[[Twist], list[Scalar]]:
+    """The function that gives the power of a twist of body `i` in its x (both in its canonical
+    frame) for each of its parameters: the ten inertial ones, or that of a rotor."""
+    if i in system.rotors:
+        return ROTOR_ENTRIES[system.body(i).joint.rotor_moment](x)
+    link_pose = system.link_pose(i)
+    at_link = x.seen_in(link_pose)
+    return lambda twist: inertial_parameter_entries(twist_at_frame(twist, link_pose), at_link)
+
+
+def _isotropic_entry(z: Vector, x: Motion) -> Scalar:
+    """The entry of a body with unit inertia about all axes."""
+    xx, yy, zz = (_spin_entry(z, x, *cycle) for cycle in CYCLES)
+    return xx + yy + zz
+
+
+ROTOR_ENTRIES: Final[dict[str, Callable[[Motion], Callable[[Twist], list[Scalar]]]]] = {
+    "J": lambda x: lambda twist: [_spin_entry(twist.w, x, *CYCLES[2])],
+    "Jo": lambda x: lambda twist: [_isotropic_entry(twist.w, x)],
+    "m": lambda x: lambda twist: [mass_entry(twist, x)],
+}
+"""The function that gives the entries of a rotor in its motion, by the parameter of the rotor."""
+
+
+def regressor_entries(
+    system: CanonicalModel, units: Mapping[int, Mapping[int, Twist]], moving: Mapping[int, Motion]
+) -> dict[tuple[int, int], Scalar]:
+    """The power of twists of every body, by body and joint, in its motion for its ten inertial
+    parameters, by joint index and column."""
+    entries: dict[tuple[int, int], Scalar] = {}
+    for i, columns in system.columns.items():
+        with system.section(i, "columns"):
+            row_of_twist = regressor_columns_of_body(system, i, moving[i])
+            for j, twist in units[i].items():
+                entries |= {
+                    (j - 1, k): x for k, x in zip(columns, row_of_twist(twist), strict=True)
+                }
+    return entries
+
+
+def moment_entries(twist: Twist, x: Motion) -> list[Callable[[], Scalar]]:
+    """An entry, to be computed, for each of `symgen.mechanics.independence.MOMENTS`."""
+    pairs = ((0, 0), (0, 1), (2, 0), (1, 1), (1, 2), (2, 2))
+    return [
+        lambda: mass_entry(twist, x),
+        *(partial(first_moment_entry, twist, x, k) for k in range(3)),
+        *(partial(second_moment_entry, twist, x, i, j) for i, j in pairs),
+        lambda: 0.5 * (second_moment_entry(twist, x, 0, 0) + second_moment_entry(twist, x, 1, 1)),
+        lambda: _isotropic_entry(twist.w, x),
     ]
-    return of_links + [_rotor_entry(system, i, body_twists[i]) for i in system.rotors]
 
 
-def _rotor_entry(system: CanonicalModel, i: int, twist: Twist) -> Scalar:
-    """The kinetic energy of a rotor by its parameter."""
-    moment = system.body(i).joint.rotor_moment
-    if moment == "J":
-        return 0.5 * (twist.w.z * twist.w.z)
-    velocity = twist.v if moment == "m" else twist.w
-    return 0.5 * velocity.dot(velocity)
+def inertial_parameter_entries(twist: Twist, x: Motion) -> list[Scalar]:
+    """An entry for each of the ten inertial parameters, from those of the second moments."""
+    xy, yz, zx = (-second_moment_entry(twist, x, i, j) for i, j, _ in CYCLES)
+    xx, yy, zz = (_spin_entry(twist.w, x, *cycle) for cycle in CYCLES)
+    first = (first_moment_entry(twist, x, k) for k in range(3))
+    return [mass_entry(twist, x), *first, xx, xy, zx, yy, yz, zz]
 
 
-def _kinetic_entries(twist: Twist) -> list[Scalar]:
-    """The kinetic energy of a body at a twist for each unit inertial parameter."""
-    v, w = twist.v, twist.w
-    spins = [w[i] * w[j] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
-    halves = (x if k in (1, 2, 4) else 0.5 * x for k, x in enumerate(spins))
-    return [0.5 * v.dot(v), *v.cross(w), *halves]
-
-
-@_linear_quantity(
-    "potential_energy_regressor",
-    "u(q) pi = V",
-    inputs=("q",),
-    outputs=(Array("Y_V", "potential energy regressor", "J per kg, kg m, kg m^2", ("y_v",)),),
-)
-def potential_energy_regressor(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
-    """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers;
-    then of each joint those of its spring, without the ½ k r² that no state changes."""
-    entries = potential_per_mass(system, q)
-    of_links = [
-        x
-        for i in system.link_bodies
-        for x in _potential_entries(entries[i].seen_in(system.link_pose(i)))
-    ]
-    return [*of_links, *[ZERO] * len(system.rotors), *_spring_entries(system, q)]
-
-
-def _spring_entries(system: CanonicalModel, q: Coordinates) -> Iterator[Scalar]:
-    """The entries of the energy of springs for each coefficient, joint by joint."""
-    for i, law in system.passive_columns:
-        energy = LAWS[law].energy
-        if energy is not None:
-            yield energy(JointState(q[i - 1], ZERO), system.body(i).passive.shape)
-
-
-def _potential_entries(potential: PotentialPerMass) -> list[Scalar]:
-    return [potential.level, *potential.slope, *[ZERO] * 6]
+def _spin_entry(z: Vector, x: Motion, i: int, j: int, k: int) -> Scalar:
+    """The entry of a unit I_ii: half of S_jj + S_kk - S_ii."""
+    return z[i] * skew_part(x, i) + z[j] * symmetric_part(x, i, k) - z[k] * symmetric_part(x, i, j)

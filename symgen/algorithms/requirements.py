@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.text import shown
 
 SystemPredicate = Callable[[CanonicalModel], bool]
 
@@ -42,17 +40,3 @@ def requirement(text: str) -> Callable[[SystemPredicate], Requirement]:
 def any_robot(system: CanonicalModel) -> bool:
     """True for every robot."""
     return True
-
-
-def check_outside_loops(system: CanonicalModel, i: int, name: str) -> None:
-    """Raises OptionError if the force through the joint of body `i` depends on that of a cut joint,
-    which joins a body beyond the joint with another one."""
-    loops = (system.coupling.of or system.coupling).loops
-    for closure in (closure for loop in loops for closure in loop.closures):
-        beyond = [i == b or i in system.ancestors(b) for b in closure.bodies]
-        if beyond[0] != beyond[1]:
-            raise OptionError(
-                f"{shown(name)}: the force in it depends on the closed loop "
-                f"'{shown(closure.name)}', whose forces are not computed; name a link or joint "
-                "that carries all links of the loop or none"
-            )

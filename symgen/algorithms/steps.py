@@ -30,7 +30,7 @@ PartialQuantity = Callable[..., Callable[[Step], Step]]
 EULER = "semi-implicit Euler; "
 RUNGE_KUTTA = "Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999; "
 
-_of_positions = partial(
+_position_quantity = partial(
     quantity,
     coordinates=JOINTS,
     needs_gravity=False,
@@ -46,7 +46,7 @@ forward_quantity = partial(
 # -- positions -------------------------------------------------------------------------------------
 
 
-@_of_positions(
+@_position_quantity(
     "integrate",
     "q (+) dq",
     closed_loops=True,
@@ -59,7 +59,7 @@ def integrate(system: CanonicalModel, q: Coordinates, dq: Coordinates) -> list[S
     return moved(system.coupling, q, dq)
 
 
-@_of_positions(
+@_position_quantity(
     "difference",
     "dq with q (+) dq = q_end",
     closed_loops=True,
@@ -77,7 +77,7 @@ def difference(system: CanonicalModel, q: Coordinates, q_end: Coordinates) -> li
     return velocity
 
 
-@_of_positions(
+@_position_quantity(
     "integrate_jacobians",
     "d(q (+) dq)/dq, d(q (+) dq)/d(dq)",
     closed_loops=True,
@@ -105,7 +105,7 @@ def integrate_jacobians(
     return flattened(start), flattened(along)
 
 
-@_of_positions(
+@_position_quantity(
     "presliding_update",
     "s after the joints moved from q to q_end",
     closed_loops=True,

@@ -16,8 +16,8 @@ from symgen.algorithms.kinematics import (
     frame_jacobian_body,
     frame_jacobian_world,
     link_frame_pose,
+    link_frame_quantity,
     link_motion,
-    of_link_frame,
     twist_entries,
 )
 from symgen.algorithms.motion import FramePose, twists
@@ -85,7 +85,7 @@ def _of_jacobian(
     return derivative(partial(jacobian, link=link), system, *flow)
 
 
-_axes_quantity = partial(of_link_frame, method="task_space")
+_axes_quantity = partial(link_frame_quantity, method="task_space")
 for _axes, (_end, _words, _jacobian, _in_axes) in AXES.items():
     _kind = "classical" if _axes == "aligned" else "spatial"
     _axes_quantity(
@@ -124,7 +124,7 @@ for _axes, (_end, _words, _jacobian, _in_axes) in AXES.items():
     )(partial(_of_jacobian, position_gradient, _jacobian))
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_acceleration_classical",
     "acceleration of a link's origin, link axes",
     closed_loops=True,
@@ -199,7 +199,7 @@ def quaternion(system: CanonicalModel, q: Coordinates, link: str) -> Quaternion:
 QUATERNION = "unit quaternion of the link axes in root axes, w >= 0"
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_quaternion",
     "w, x, y, z of a link",
     closed_loops=True,
@@ -212,7 +212,7 @@ def frame_quaternion(system: CanonicalModel, q: Coordinates, *, link: str) -> li
     return [w, *v]
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_quaternion_xyzw",
     "x, y, z, w of a link",
     closed_loops=True,
@@ -225,7 +225,7 @@ def frame_quaternion_xyzw(system: CanonicalModel, q: Coordinates, *, link: str) 
     return [*v, w]
 
 
-@of_link_frame(
+@link_frame_quantity(
     "frame_jacobian_rpy",
     "J(q) of a link's origin and its roll, pitch and yaw",
     closed_loops=True,
