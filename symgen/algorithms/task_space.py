@@ -65,13 +65,19 @@ def _velocity(
 
 
 def _acceleration(
-    in_axes: InAxes, system: CanonicalModel, *flow: Coordinates, link: str
+    in_axes: InAxes,
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    qdd: Coordinates,
+    *,
+    link: str,
 ) -> list[Scalar]:
     """J q̈ + dJ/dt q̇, 6 numbers."""
-    twist, change = link_motion(system, *flow, link)
+    twist, change = link_motion(system, q, qd, qdd, link)
     if in_axes is not _in_root_axes:  # the spatial one
         change = Twist(change.w, change.v - twist.w.cross(twist.v))
-    return twist_entries(in_axes(link_frame_pose(system, flow[0], link), change))
+    return twist_entries(in_axes(link_frame_pose(system, q, link), change))
 
 
 def _of_jacobian(
