@@ -10,10 +10,14 @@ import sympy
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.coriolis import coriolis_matrix
-from symgen.algorithms.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from symgen.algorithms.derivatives import (
+    forward_dynamics_derivatives,
+    forward_dynamics_jvp,
+    inverse_dynamics_derivatives,
+    inverse_dynamics_jvp,
+)
 from symgen.algorithms.forward_dynamics import forward_dynamics
 from symgen.algorithms.newton_euler import inverse_dynamics
-from symgen.algorithms.derivatives import forward_dynamics_jvp, inverse_dynamics_jvp
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import canonical_model
