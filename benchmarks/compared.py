@@ -39,7 +39,7 @@ from symgen.languages.backends.rust import RUST_RUNNER
 from symgen.languages.backends.torch import files as torch_files
 from symgen.languages.backends.torch import operator_runner
 from symgen.languages.c.backend import code_files
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.c.glue import FMU_FUNCTION
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.external_runner import (

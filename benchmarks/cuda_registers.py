@@ -18,7 +18,7 @@ from typing import Any, Final
 import symgen
 from benchmarks.page_tables import write_table
 from symgen.languages.backends.cuda import CudaFunction, cuda_functions
-from symgen.languages.sine_loops import SineLoop
+from symgen.languages.sines import SineLoop
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 FILE: Final = ROOT / "docs" / "benchmarks" / "cuda.json"

@@ -14,10 +14,8 @@ from benchmarks.page_tables import write_table
 from symgen.certified.domain import evaluated_outputs, search_largest_outputs
 from symgen.certified.fixed_functions import is_angle
 from symgen.jobs.job import Job
-from symgen.languages.c.checks import compile_fixed_point
-from symgen.languages.c.fixed_code import Integers, fixed_functions_in_c, fixed_type, inputs_in_si
-from symgen.languages.c.fixed_files import files
-from symgen.languages.certified_bounds import fixed_point
+from symgen.languages.c.certified_code import fixed_functions_in_c, fixed_point, fixed_type
+from symgen.languages.c.fixed_files import Integers, compile_fixed_point, files, inputs_in_si
 from symgen.languages.module import Module
 from symgen.numbers.types import Numbers
 

@@ -21,7 +21,8 @@ from firmware.target import COUNTED, SECTIONS, STARTUP
 from firmware.tools import BARE, ROOT, WARNINGS, Refused, emulated, missing, run
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import files
-from symgen.languages.c.fixed_code import fixed_functions_in_c, random_integers
+from symgen.languages.c.certified_code import fixed_functions_in_c
+from symgen.languages.c.fixed_files import random_integers
 from symgen.languages.c.options import ARM_COMPILER, TARGETS
 from symgen.languages.module import Module
 

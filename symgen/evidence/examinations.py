@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from symgen.certified.certificate import rounded_up
-from symgen.languages.certified_bounds import certificates
+from symgen.languages.c.certified_code import certificates
 from symgen.languages.module import Module
 from symgen.proof.state_generation import SELF_TEST_CHANGES
 from symgen.render import documentation

@@ -25,22 +25,17 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import Mark, OutputFile, publish
 from symgen.languages import module_files
-from symgen.languages.backends.python import comment_text
-from symgen.languages.backends.python_extension import (
+from symgen.languages.backends.python import (
     EXTENSION_SOURCE,
     bind_functions,
+    comment_text,
     compiled_files,
     extension_source,
     stub_source,
 )
-from symgen.languages.c.backend import code_files
-from symgen.languages.c.calls import build as build_through_cffi
-from symgen.languages.c.options import (
-    BUILD_COMMAND,
-    COMPILE_FUNCTION,
-    Release,
-    with_performance_defaults,
-)
+from symgen.languages.c.backend import code_files, with_performance_defaults
+from symgen.languages.c.checks import build as build_through_cffi
+from symgen.languages.c.options import BUILD_COMMAND, COMPILE_FUNCTION, Release
 from symgen.languages.conventions import convention_lines
 from symgen.languages.describe import coordinate_tables
 from symgen.languages.module import Module

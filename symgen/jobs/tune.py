@@ -20,7 +20,7 @@ from symgen.compiler.objective import HOST, Cost, Objective
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import code_files
-from symgen.languages.c.calls import batch_source, loop_declaration, loop_name
+from symgen.languages.c.checks import batch_source, loop_declaration, loop_name
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module

@@ -32,8 +32,7 @@ from symgen.languages.verification import Check, VerificationTarget, relative_er
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Joint, RigidBodyModel
 from symgen.mechanics.pose import Pose
-from symgen.native.compiler import workspace
-from symgen.native.isolated import ProcessEnded, run_isolated
+from symgen.native.compiler import ProcessEnded, run_isolated, workspace
 from symgen.numbers.operations import tanh
 from symgen.numbers.types import Numbers
 from symgen.options import rows

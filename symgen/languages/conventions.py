@@ -15,6 +15,12 @@ from symgen.mechanics.joint_forces import FRICTION_WIDTH, LAWS
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.tracing.options import COMPENSATING
 
+REENTRANCY: Final = (
+    "Functions are re-entrant and thread-safe: they keep no state between calls. Outputs must not "
+    "overlap inputs."
+)
+
+
 MAX_LINE_LENGTH: Final = 108
 """Maximum number of characters of a line of the conventions in generated files."""
 

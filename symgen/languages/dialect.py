@@ -61,21 +61,10 @@ def _infix(sign: str, binding: int, right: int) -> Callable[[Expression, Express
     return written
 
 
-plus = _infix(" + ", SUM, PRODUCT)
-minus = _infix(" - ", SUM, PRODUCT)
-times = _infix(" * ", PRODUCT, NEGATION)
-over = _infix(" / ", PRODUCT, NEGATION)
-
-
 def negated(a: Expression) -> Expression:
     """``-a``, with parentheses where they are needed."""
     a = _parenthesized(a, ATOM)
     return Expression(("-", *a.tokens), NEGATION, 1 + a.length)
-
-
-def function_call(function: str) -> Callable[[Expression], Expression]:
-    """A one-argument function of the language."""
-    return text_pattern(f"{function}({{a}})")
 
 
 def text_pattern(text: str) -> Callable[[Expression], Expression]:
@@ -92,20 +81,20 @@ def text_pattern(text: str) -> Callable[[Expression], Expression]:
 
 
 ARITHMETIC: Final[Mapping[str, Callable[..., Expression]]] = {
-    "add": plus,
-    "sub": minus,
-    "mul": times,
-    "div": over,
+    "add": _infix(" + ", SUM, PRODUCT),
+    "sub": _infix(" - ", SUM, PRODUCT),
+    "mul": _infix(" * ", PRODUCT, NEGATION),
+    "div": _infix(" / ", PRODUCT, NEGATION),
     "neg": negated,
 }
 """The operations with a symbol, which most languages share."""
 
 
-def functions(
-    written: Callable[[Op], Callable[[Expression], Expression]],
-) -> dict[str, Callable[..., Expression]]:
-    """The table of a language that writes each function of `OPS` as `written`."""
-    return {**ARITHMETIC, **{op.name: written(op) for op in OPS.values() if not op.symbol}}
+def operation_table(pattern: Callable[[Op], str]) -> dict[str, Callable[..., Expression]]:
+    """The operations of a language, by name; `pattern` gives the text of each function of `OPS`
+    with its operand as ``{a}``, such as ``Math.sin({a})``."""
+    called = (op for op in OPS.values() if not op.symbol)
+    return {**ARITHMETIC, **{op.name: text_pattern(pattern(op)) for op in called}}
 
 
 @dataclass(frozen=True, slots=True)

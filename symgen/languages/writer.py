@@ -33,7 +33,7 @@ from symgen.languages.dialect import (
     atom,
     negated,
 )
-from symgen.languages.sine_loops import MAX_LOOP_ANGLES, SineGroup, SineLoop, sine_groups
+from symgen.languages.sines import MAX_LOOP_ANGLES, SineGroup, SineLoop, sine_groups
 from symgen.numbers.operations import OPS
 
 CONSTANT_ENTRIES_TITLE = "constant entries"

@@ -33,8 +33,6 @@ CACHE_VARIABLE: Final = "SYMGEN_CACHE"
 MAX_CACHE_BYTES: Final = 512 << 20
 """Bytes of all files; beyond it those go that were not used for the longest time."""
 
-CACHE_PACKAGE: Final = "symgen.native.cached_modules"
-"""The package that kept modules are imported from, also to unpickle their functions."""
 
 SUBFOLDER: Final = "compiled-modules"
 """The folder of the store in the cache folder, which may hold other files of the user."""
@@ -194,7 +192,7 @@ def _folder_problem(folder: Path) -> str:
 def load_module(name: str, path: Path) -> ModuleType:
     """The extension module of that name in a file, imported; once in a process. Raises
     ImportError."""
-    full = f"{CACHE_PACKAGE}.{name}"
+    full = f"{__name__}.{name}"
     with _LOADING:
         if full in sys.modules:
             return sys.modules[full]
@@ -280,4 +278,13 @@ class Compiled:
 
 def unpickle_compiled(name: str) -> Compiled:
     """The compiled robot of a module that was kept: pickles refer to this function."""
-    return Compiled.of(importlib.import_module(f"{CACHE_PACKAGE}.{name}"))
+    return Compiled.of(importlib.import_module(f"{__name__}.{name}"))
+
+
+def __getattr__(name: str) -> list[str]:
+    """``symgen.native.store.NAME`` is a module that was kept: Python looks for it in the folder of
+    the store, so that other processes can unpickle its functions."""
+    if name == "__path__":
+        folder = Store.of_user().folder
+        return [] if folder is None else [str(folder)]
+    raise AttributeError(name)

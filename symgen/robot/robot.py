@@ -230,7 +230,7 @@ class Robot:
         >>> robot.certify("inverse_dynamics", certify_limits={"acceleration": 10.0}, scalar="float")
 
         Raises OptionError for a missing limit, and for a quantity that has no bounds."""
-        from symgen.languages.certified_bounds import certificates
+        from symgen.languages.c.certified_code import certificates
 
         job = self.job.changed(quantities=quantities, certify=True, **options)
         return certificates(job.module(self.loaded))

@@ -11,7 +11,7 @@ from symgen.algorithms import QUANTITIES
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import live_nodes, pivots
 from symgen.compiler.program import Program
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.describe import descriptions
 from tests.support.tools import c_files, compiled, generated, imported
 

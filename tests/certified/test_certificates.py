@@ -28,7 +28,7 @@ from symgen.certified.enclosures import (
 from symgen.compiler.evaluate import levels, node_values
 from symgen.jobs.job import Job
 from symgen.languages.accuracy import QUANTUM
-from symgen.languages.certified_bounds import certified_tolerances
+from symgen.languages.c.backend import certified_tolerances
 from symgen.numbers.trig import TYPES
 from tests.support.oracles import oracle
 from tests.support.tools import invoke, robot_file

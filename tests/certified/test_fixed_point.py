@@ -19,15 +19,14 @@ from symgen.certified.fixed_types import FIXED, MAX_INTEGER, SUM_SHIFT, finest_s
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
-from symgen.languages.c.checks import compile_fixed_point
-from symgen.languages.c.fixed_code import (
-    fixed_functions_in_c,
+from symgen.languages.c.certified_code import fixed_functions_in_c, fixed_point
+from symgen.languages.c.fixed_files import (
+    compile_fixed_point,
+    files,
     inputs_in_si,
     random_integers,
     run_functions,
 )
-from symgen.languages.c.fixed_files import files
-from symgen.languages.certified_bounds import fixed_point
 from tests.support.tools import CC, STRICT_C, invoke, robot_file
 
 LIMITS = {"acceleration": 10.0, "velocity": 3.0}

@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 
-from symgen.languages.c.expressions import SINE_LIMITS
+from symgen.languages.sines import SINE_LIMITS
 from symgen.numbers.trig import SINES, TYPES, sincos
 from tests.support.sines import ULP, angles, error, large_angles, scalars
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symgen.jobs.verify import verify
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from tests.support.sines import BOTH
 from tests.support.tools import STRICT_C, c_files, compiled, generated, invoke, robot_file
 

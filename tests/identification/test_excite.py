@@ -22,7 +22,7 @@ from symgen.identification.model.problem import base_kernel, friction, torque_ma
 from symgen.identification.model.regressor_tapes import dynamics
 from symgen.identification.report.excite_report import OWNER, motion_csv
 from symgen.jobs.job import Job
-from symgen.native.tape import NativeTape
+from symgen.native.library import NativeTape
 from symgen.numbers.operations import cos, sign, sin, tanh
 from symgen.numbers.scalar import ZERO
 from tests.support.excited import SCARA, run

@@ -16,7 +16,7 @@ import symgen
 from symgen.jobs import compiling
 from symgen.jobs.compiling import FILE_OPTIONS
 from symgen.jobs.options import MODULE_OPTIONS
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.native.store import SUBFOLDER, SUFFIX
 from symgen.options import rows
 from tests.support.tools import ROOT, generated, robot_file

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from symgen.languages.backends.python_extension import INSTRUCTION_SETS
+from symgen.languages.backends.python import INSTRUCTION_SETS
 from symgen.native.compiler import compiler
 from symgen.native.store import SUFFIX
 from tests.support.tools import invoke, robot_file

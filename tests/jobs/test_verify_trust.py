@@ -15,8 +15,13 @@ import pytest
 from symgen.jobs.verify import verify
 from symgen.languages import verification
 from symgen.languages.language import Language
-from symgen.native import isolated
-from symgen.native.compiler import CompilerError, compiler, compiler_version
+from symgen.native.compiler import (
+    TIME_LIMIT,
+    CompilerError,
+    compiler,
+    compiler_version,
+    run_isolated,
+)
 from tests.support.tools import generated, invoke, run
 
 RUN = '#include <stdio.h>\n__attribute__((constructor)) static void first(void) { FILE *f = fopen("%s", "w"); if (f) fclose(f); }\n'
@@ -124,7 +129,7 @@ def test_code_that_does_not_end_is_ended(where, copy, monkeypatch):
     assert text != path.read_text()
     path.write_text(text)
     claimed(copy, name)
-    monkeypatch.setitem(isolated.TIME_LIMIT, "seconds", 2)
+    monkeypatch.setitem(TIME_LIMIT, "seconds", 2)
     (copy / "pendulum_selftest.c").write_text("int main(void) { return 0; }\n")
     claimed(copy, "pendulum_selftest.c")
     monkeypatch.setattr(import_module("symgen.languages.c.checks"), "SELFTEST_TIME_LIMIT", 2)
@@ -150,7 +155,7 @@ def test_what_a_process_of_its_own_raises_is_raised(tmp_path):
         say(1)
         raise CompilerError("error: no")
 
-    said = isolated.run_isolated(work, tmp_path)
+    said = run_isolated(work, tmp_path)
     assert next(said) == 1
     with pytest.raises(CompilerError, match="error: no"):
         next(said)

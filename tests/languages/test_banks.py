@@ -7,7 +7,7 @@ import pytest
 
 from symgen import api
 from symgen.languages.c.backend import functions
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.c.work_array import WorkArraySegments
 from tests.support.tools import ROOT, verified
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from symgen.languages.c.calls import build_batch
+from symgen.languages.c.checks import build_batch
 from tests.support.batches import inputs, made, results, same_bits, single
 from tests.support.tools import c_files, compiled, generated
 

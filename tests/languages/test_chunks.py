@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symgen.languages.c import work_array as partitions
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.c.printed_function import MAX_UNSPLIT_RATIO
 from symgen.languages.c.syntax import named_arrays
 from symgen.languages.c.work_array import MAX_LIVE_RATIO, MIN_PIECE_RATIO, partition

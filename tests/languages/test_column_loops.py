@@ -10,7 +10,7 @@ from symgen.compiler.evaluate import evaluate, evaluate_batch
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Output
 from symgen.languages.c.backend import functions
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.numbers.scalar import ZERO
 from tests.support.tools import generated, verified
 

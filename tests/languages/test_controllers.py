@@ -12,7 +12,7 @@ from symgen.algorithms import LINK_QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.api import generate
 from symgen.compiler.evaluate import evaluate_batch
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.mechanics.parameters import lump_links, parameter_blocks
 from symgen.native.compiler import STRICT, compiler
 from symgen.numbers.trig import TYPES

@@ -18,10 +18,9 @@ from benchmarks.cuda import PROGRAM, case
 from benchmarks.cuda import main as benchmark
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.languages.backends.cuda import cuda_functions, resource_text
-from symgen.languages.backends.cuda_phases import MAX_LIVE_REGISTERS
+from symgen.languages.backends.cuda import MAX_LIVE_REGISTERS, cuda_functions, resource_text
 from symgen.languages.c.backend import code_files
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.c.options import ROBOT_INPUTS
 from symgen.languages.c.work_array import live_counts
 from symgen.languages.describe import descriptions

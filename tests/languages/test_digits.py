@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from symgen.compiler.passes import live_nodes
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import to_single
 from symgen.languages.describe import descriptions

@@ -13,11 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from symgen.languages.backends.python_extension import (
-    EXTENSION_SOURCE,
-    compiled_files,
-    extension_source,
-)
+from symgen.languages.backends.python import EXTENSION_SOURCE, compiled_files, extension_source
 from symgen.languages.c.backend import code_files
 from symgen.native.compiler import REPRODUCIBLE
 from symgen.native.library import extension_module

@@ -11,7 +11,7 @@ import pytest
 
 from symgen.api import generate
 from symgen.compiler.evaluate import evaluate, evaluate_batch
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.c.syntax import literal
 from symgen.proof.bounds import Rounding
 from tests.support.tools import ROOT, STRICT_C, c_files, compiled, generated

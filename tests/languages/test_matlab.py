@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgen.languages.c.calls import sources
+from symgen.languages.c.backend import sources
 from symgen.languages.describe import descriptions
 from tests.support.tools import SIMPLE, compiled, generated, invoke, robot_file, verified
 
@@ -215,7 +215,7 @@ def block(name, place, **options):
 
 @pytest.mark.parametrize("options", [{}, {"scalar": "float"}], ids=["double", "float"])
 def test_the_s_function_gives_what_the_c_gives(options, tmp_path):
-    from symgen.languages.c.calls import build
+    from symgen.languages.c.checks import build
 
     module, folder, program = block("pendulum", tmp_path, quantities=SOME, **options)
     calls, rng = build(module, folder), np.random.default_rng(0)

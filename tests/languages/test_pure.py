@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.c.options import COptions
 from tests.support.samples import made, samples
 from tests.support.tools import (

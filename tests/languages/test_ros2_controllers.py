@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.describe import descriptions
 from tests.support.ros2_package import (
     CONTROLLED,

@@ -11,7 +11,7 @@ from symgen.languages.backends.casadi import external_runner
 from symgen.languages.backends.cpp import CPP_RUNNER
 from symgen.languages.backends.rust import RUST_RUNNER
 from symgen.languages.c.backend import code_files
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.describe import descriptions
 from symgen.languages.verification import VerificationTarget, inputs
 from symgen.numbers.operations import OPS

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from symgen.jobs.manifest_reader import read
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.languages.c.options import COptions
 from symgen.native.compiler import EXACT
 from tests.support.tools import STRICT_C, compiled, generated, invoke, robot_file, verified

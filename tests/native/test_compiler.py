@@ -14,10 +14,10 @@ from symgen.native.compiler import (
     CompilerError,
     compiler,
     first_error,
+    outer_temporary_folder,
     platform,
     run_compiler,
 )
-from symgen.native.isolated import outer_temporary_folder
 from symgen.native.library import missing_headers
 from tests.support.shell import refusal
 from tests.support.tools import generated, invoke, robot_file

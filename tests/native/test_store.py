@@ -34,9 +34,7 @@ def module(name, number=1):
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("SYMGEN_CACHE", str(tmp_path / "cache"))
     yield Store.of_user()
-    for name in [
-        name for name in sys.modules if name.startswith(f"{store_module.CACHE_PACKAGE}.t_")
-    ]:
+    for name in [name for name in sys.modules if name.startswith(f"{store_module.__name__}.t_")]:
         del sys.modules[name]
 
 
@@ -198,7 +196,7 @@ def test_where_modules_are_kept(tmp_path, monkeypatch):
 
 def test_a_module_is_imported_by_name_in_other_processes(store):
     store.keep("t_g", module("t_g", 9))
-    code = f"import {store_module.CACHE_PACKAGE}.t_g as m; print(m.N)"
+    code = f"import {store_module.__name__}.t_g as m; print(m.N)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

@@ -20,7 +20,7 @@ from symgen.compiler.transforms import pullback
 from symgen.errors import OptionError
 from symgen.jobs.verify import verify
 from symgen.languages import LANGUAGES
-from symgen.native.tape import NativeTape
+from symgen.native.library import NativeTape
 from symgen.numbers.decimals import decimal_precision, number
 from symgen.numbers.dual import Dual
 from symgen.numbers.operations import OPS, cos, sin, sqrt

@@ -9,7 +9,7 @@ import pytest
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.languages import module_files
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from symgen.native.compiler import workspace
 from symgen.numbers.decimals import decimal_precision, number
 from symgen.numbers.operations import OPS

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from symgen.languages.c.calls import build, build_batch
+from symgen.languages.c.checks import build, build_batch
 from symgen.native.compiler import EXACT
 from tests.support.tools import generated
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from symgen.jobs.extension_modules import build as build_package
-from symgen.languages.c.calls import build
+from symgen.languages.c.checks import build
 from tests.support.store import kept
 from tests.support.tools import robot_file
 

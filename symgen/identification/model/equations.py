@@ -15,7 +15,7 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.model.drive_columns import DriveUnknowns
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import code_files
-from symgen.languages.c.calls import BATCH_FILE, batch_source, loop_declaration, loop_name
+from symgen.languages.c.checks import BATCH_FILE, batch_source, loop_declaration, loop_name
 from symgen.native.library import Library
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot

@@ -28,7 +28,7 @@ from symgen.jobs.job import Job
 from symgen.mechanics.joint_forces import FRICTION_WIDTH, INERTIA_GROUP, LAWS, ForceLaw
 from symgen.mechanics.joint_listing import listed_joints
 from symgen.mechanics.model import Body, RigidBodyModel
-from symgen.native.tape import NativeTape
+from symgen.native.library import NativeTape
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
 

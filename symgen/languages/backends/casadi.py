@@ -10,12 +10,10 @@ import numpy as np
 from symgen.languages.backends.casadi_externals import externals, shape_of
 from symgen.languages.backends.python import BACKEND as PYTHON
 from symgen.languages.backends.python import package_files
-from symgen.languages.c.constants import LARGEST_MACROS
-from symgen.languages.c.expressions import trig_header
 from symgen.languages.c.options import COptions
+from symgen.languages.c.syntax import LARGEST_MACROS, literal, string, trig_header
 from symgen.languages.c.syntax import comment as c_comment
-from symgen.languages.c.syntax import literal, string
-from symgen.languages.dialect import function_call, functions
+from symgen.languages.dialect import operation_table
 from symgen.languages.external_runner import (
     ExternalRunner,
     FunctionOutputs,
@@ -35,9 +33,7 @@ from symgen.tracing.function import Function
 
 BACKEND: Final = replace(
     PYTHON,
-    dialect=replace(
-        PYTHON.dialect, operations=functions(lambda op: function_call(f"ca.{op.name}"))
-    ),
+    dialect=replace(PYTHON.dialect, operations=operation_table(lambda op: f"ca.{op.name}({{a}})")),
     tests_pivots=False,
 )
 

@@ -17,9 +17,8 @@ from typing import Any, Final
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import Index, Program, Value
 from symgen.compiler.transforms import copy_outputs, pullback
-from symgen.languages.c.expressions import c_printer
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.syntax import wrap_list
+from symgen.languages.c.syntax import c_printer, wrap_list
 from symgen.languages.describe import (
     HESSIANS,
     Argument,

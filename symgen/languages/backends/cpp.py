@@ -3,25 +3,26 @@
 import os
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from symgen.languages.c.expressions import (
+from symgen.languages.backends import TextBackend, called_functions
+from symgen.languages.c.options import COptions
+from symgen.languages.c.syntax import MAX_DECLARATION_LENGTH, comment, literal, string, wrap_list
+from symgen.languages.describe import Argument, FunctionDescription, descriptions
+from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, operation_table
+from symgen.languages.external_runner import ExternalRunner, run_driver, run_program
+from symgen.languages.module import Module
+from symgen.languages.sines import (
     INLINE_FUNCTIONS,
     MAX_SINE_ULP,
     SINE_LIMITS,
     SINE_VECTORS,
     definition_lines,
     sine_steps,
+    sine_use,
 )
-from symgen.languages.c.options import COptions
-from symgen.languages.c.syntax import MAX_DECLARATION_LENGTH, comment, literal, string, wrap_list
-from symgen.languages.describe import Argument, FunctionDescription, descriptions
-from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, function_call, functions
-from symgen.languages.external_runner import ExternalRunner, run_driver, run_program
-from symgen.languages.module import Module
-from symgen.languages.sine_loops import sine_use
-from symgen.languages.text_backend import TextBackend, called_functions
 from symgen.languages.verification import VerificationTarget
 from symgen.native.compiler import platform
 from symgen.render import render
@@ -38,7 +39,7 @@ def dialect(module: Module) -> Dialect:
         **dict.fromkeys(INLINE_FUNCTIONS if inline else (), "detail::{}<Real>"),
     }
     return Dialect(
-        operations=functions(lambda op: function_call(called.get(op.name, "{}").format(op.name))),
+        operations=operation_table(lambda op: called.get(op.name, "{}").format(op.name) + "({a})"),
         literal=lambda x: f"Real({literal(x, 'double')})",
         declare="const Real {name}",
         sincos_call="const auto [{sine}, {cosine}] = detail::sincos<Real>({angle});"
@@ -79,7 +80,7 @@ def files(module: Module) -> dict[str, str]:
         "sines": sines if _has_inline_sines(module) and sines.some else None,
         "own": INLINE_FUNCTIONS,
         "limits": SINE_LIMITS,
-        "steps": {scalar: sine_steps(scalar) for scalar in SINE_LIMITS},
+        "steps": {x: sine_steps(x, partial(literal, scalar=x)) for x in SINE_LIMITS},
         "rows": definition_lines,
         "ulp": MAX_SINE_ULP,
         "vectors": SINE_VECTORS,

@@ -5,29 +5,24 @@ of the algorithms; nvcc, if it is installed, compiles them."""
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 from symgen.languages.backends.cpp import CPP_FLAGS as CPP
 from symgen.languages.backends.cpp import cpp_compiler
-from symgen.languages.backends.cuda_phases import ThreadFunction
-from symgen.languages.c.expressions import (
-    MAX_SINE_ULP,
-    SINE_LIMITS,
-    CPrinter,
-    c_printer,
-    definition_lines,
-    operation_table,
-    sine_steps,
-)
 from symgen.languages.c.options import COptions
+from symgen.languages.c.printed_function import CFunction
 from symgen.languages.c.simd import batch_printer, shared_inputs
 from symgen.languages.c.syntax import (
     LARGEST_FINITE,
     SUFFIX,
+    CPrinter,
+    c_operations,
+    c_printer,
     comment,
     const_qualifier,
     declarator,
@@ -36,6 +31,7 @@ from symgen.languages.c.syntax import (
     literal,
     status_text,
 )
+from symgen.languages.c.work_array import Partition, live_counts, partition, spill_slots
 from symgen.languages.conventions import convention_lines, wrapped_list
 from symgen.languages.describe import (
     Argument,
@@ -44,7 +40,6 @@ from symgen.languages.describe import (
     descriptions,
     packed_arrays,
 )
-from symgen.languages.dialect import Dialect
 from symgen.languages.external_runner import (
     ExternalRunner,
     RunnerError,
@@ -53,9 +48,99 @@ from symgen.languages.external_runner import (
     run_program,
 )
 from symgen.languages.module import Module
+from symgen.languages.sines import MAX_SINE_ULP, SINE_LIMITS, SineLoop, definition_lines, sine_steps
 from symgen.languages.verification import Check, VerificationTarget
+from symgen.languages.writer import FunctionBody, Step
 from symgen.native.compiler import workspace
 from symgen.render import render
+
+REGISTERS_PER_NUMBER: Final = {"float": 1, "double": 2}
+"""Registers of 32 bits that a number takes."""
+
+REGISTERS_PER_THREAD: Final = 255
+"""Registers of a thread."""
+
+MAX_LIVE_REGISTERS: Final = 600
+"""Registers of all values that are live at once, of functions in one piece. A thread has 255. Up to
+580, nvcc 13.0 spills 4 kB; at 780 it kept everything in memory and used 32 registers."""
+
+STATEMENTS_PER_PIECE: Final = 240
+"""Statements of a piece of longer functions; their pieces have no spills."""
+
+
+@dataclass(frozen=True, eq=False)
+class ThreadFunction(CFunction):
+    """A function whose values are in the registers of a thread."""
+
+    @cached_property
+    def partition(self) -> Partition | None:
+        """Pieces, also where nvcc would keep hardly any value in registers; two parts, where they
+        hold few values."""
+        steps = self.body.steps
+        if (pieces := super().partition) is not None or self._fits(steps, REGISTERS_PER_THREAD):
+            return pieces
+        parts = phases(self.body, {ref.node for ref in self.description.pivots})
+        if parts and all(self._fits(part, MAX_LIVE_REGISTERS) for part in parts):
+            return Partition(parts, *spill_slots(parts))
+        return (
+            None
+            if self._fits(steps, MAX_LIVE_REGISTERS)
+            else partition(steps, STATEMENTS_PER_PIECE)
+        )
+
+    def _fits(self, steps: Sequence[Step], registers: int) -> bool:
+        return max(live_counts(steps)) * REGISTERS_PER_NUMBER[self.c.scalar] <= registers
+
+
+def phases(body: FunctionBody, pivots: AbstractSet[int]) -> tuple[tuple[Step, ...], ...]:
+    """The statements in two parts, some of them in both; none where the algorithm does not start
+    again. `pivots` are the nodes that the first part tests."""
+    if body.program.restart_point is None:
+        return ()
+    solved, kept = body.program.restart_point
+    second_part, recomputed_inputs = set(solved), set(kept)
+    stored_nodes = solved | kept | pivots
+    for step in body.steps:
+        for reached in (second_part, recomputed_inputs):
+            if step.reads & reached:
+                reached.update(step.defines)
+        if step.reads & second_part:
+            stored_nodes |= step.reads & recomputed_inputs
+    first, second = list[Step](), list[Step]()
+    for step in body.steps:
+        if step.stores or isinstance(step, SineLoop) or not stored_nodes.isdisjoint(step.defines):
+            (second if step.reads & second_part else first).append(step)
+    known = {node for step in first for node in step.defines}
+    return _ordered_by_register_need(body.steps, first), _ordered_by_register_need(
+        body.steps, second, known
+    )
+
+
+def _ordered_by_register_need(
+    steps: Sequence[Step], results: Sequence[Step], known: Collection[int] = ()
+) -> tuple[Step, ...]:
+    """The statements that some results need, each after all that it needs, the longest first; what
+    makes `known` nodes is left out."""
+    step_of = {node: step for step in steps for node in step.defines if node not in known}
+    needs, order = dict[Step, int](), dict[Step, None]()
+    for step in steps:
+        below = sorted((needs[step_of[k]] for k in step.reads if k in step_of), reverse=True)
+        needs[step] = max((k + need for k, need in enumerate(below)), default=1)
+    waiting = [*reversed(results)]
+    while waiting:
+        step = waiting[-1]
+        before = [
+            step_of[k] for k in sorted(step.reads) if k in step_of and step_of[k] not in order
+        ]
+        if before:
+            waiting.extend(sorted(before, key=needs.__getitem__))
+        else:
+            order[waiting.pop()] = None
+    return tuple(order)
+
+
+# -- pieces of a function that has more values than a thread has registers -------------------------
+
 
 STRIDE: Final = "step"
 
@@ -78,16 +163,18 @@ def cuda_printer(module: Module, d: FunctionDescription) -> CPrinter:
         terms = join_wrapped([at(a.name, k) for k in entries], " + ")
         return f"finite_sum({terms})" if entries else ""
 
+    printer = c_printer(module)
     printer = replace(
-        c_printer(module),
-        dialect=Dialect(
-            operations=operation_table(module, scalar, SINE_FUNCTIONS.__getitem__),
-            literal=lambda x: literal(x, scalar),
+        printer,
+        dialect=replace(
+            printer.dialect,
+            operations=c_operations(module, scalar, SINE_FUNCTIONS.__getitem__),
             input=at,
             declare=f"const {scalar} {{name}}",
             entry=lambda array, shape, k: at(array, k),
             sincos_call="sine_cosine({angle}, &{sine}, &{cosine});",
             declare_uninitialized=f"{scalar} {{name}};",
+            sincos_loop=None,
         ),
         real=scalar,
         status="int",
@@ -206,7 +293,7 @@ def _context(module: Module) -> dict[str, Any]:
         "zero": literal(0.0, c.scalar),
         "f": SUFFIX[c.scalar],
         "sines": {"limit": limit, "bound": bound, "ulp": MAX_SINE_ULP},
-        "steps": sine_steps(c.scalar),
+        "steps": sine_steps(c.scalar, partial(literal, scalar=c.scalar)),
         "rows": definition_lines,
     }
 

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from symgen.languages.backends import TextBackend, signature
 from symgen.languages.c.options import Release
 from symgen.languages.describe import FunctionDescription
-from symgen.languages.dialect import Dialect, function_call, functions
+from symgen.languages.dialect import Dialect, operation_table
 from symgen.languages.external_runner import ExternalRunner, run_program
 from symgen.languages.module import Module
-from symgen.languages.text_backend import TextBackend, signature
 from symgen.languages.verification import VerificationTarget
 from symgen.render import render
 from symgen.text import in_ascii
 
 DIALECT = Dialect(
-    operations=functions(lambda op: function_call(f"Math.{op.name}")),
+    operations=operation_table(lambda op: f"Math.{op.name}({{a}})"),
     literal=repr,
     declare="const {name}",
 )

@@ -7,15 +7,14 @@ from itertools import pairwise
 from typing import Final
 
 from symgen.languages.backends.python import BACKEND as PYTHON
-from symgen.languages.backends.python import package_files, python_tuple
-from symgen.languages.backends.python_extension import states_files
-from symgen.languages.c.options import with_performance_defaults
+from symgen.languages.backends.python import package_files, python_tuple, states_files
+from symgen.languages.c.backend import with_performance_defaults
 from symgen.languages.describe import (
     FunctionDescription,
     derivative_output,
     descriptions,
 )
-from symgen.languages.dialect import Dialect, function_call, functions
+from symgen.languages.dialect import Dialect, operation_table
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.verification import Check, VerificationTarget
@@ -93,7 +92,7 @@ def _run_ends(steps: Sequence[Step]) -> list[int]:
 BACKEND: Final = replace(
     PYTHON,
     dialect=replace(
-        PYTHON.dialect, operations=functions(lambda op: function_call(f"jnp.{op.numpy or op.name}"))
+        PYTHON.dialect, operations=operation_table(lambda op: f"jnp.{op.numpy or op.name}({{a}})")
     ),
     make_blocks=_blocks_with_held_values,
 )

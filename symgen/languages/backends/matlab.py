@@ -7,11 +7,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from symgen.languages.backends import TextBackend
 from symgen.languages.c.backend import functions as c_functions
-from symgen.languages.c.calls import read_sources, sources
+from symgen.languages.c.backend import sources
 from symgen.languages.c.options import COptions
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.work_array import WORK
 from symgen.languages.conventions import (
     IndexConvention,
     basic_conventions,
@@ -19,12 +19,12 @@ from symgen.languages.conventions import (
     gravity_sentence,
 )
 from symgen.languages.describe import FunctionDescription, descriptions, reference_examples
-from symgen.languages.dialect import Dialect, function_call, functions
+from symgen.languages.dialect import Dialect, operation_table
 from symgen.languages.external_runner import ExternalRunner, compare_with_run, run_program
 from symgen.languages.module import Module
-from symgen.languages.text_backend import TextBackend
 from symgen.languages.verification import Check, VerificationTarget
 from symgen.native.compiler import platform
+from symgen.native.library import read_sources
 from symgen.render import render
 from symgen.text import in_ascii
 
@@ -73,7 +73,8 @@ def c_function_row(f: CFunction) -> dict[str, Any]:
     """A C function as a row of the table that the gateway and the S-function have."""
     ins = f.description.ins
     arrays = {a.name: f"in[{k}]" for k, a in enumerate(ins)}
-    arrays |= {a.name: f"out[{k}]" for k, a in enumerate(f.outputs)} | {WORK: "work"}
+    arrays |= {a.name: f"out[{k}]" for k, a in enumerate(f.outputs)}
+    arrays |= {a.name: "work" for a in f.arguments if a.direction == "work"}
     return {
         "name": f.description.name,
         "full_name": f.full_name,
@@ -125,7 +126,7 @@ def matlab_backend(module: Module) -> TextBackend:
     """How the functions of a module are written: entries of matrices by row and column."""
     sizes = {a.name: a.sizes for d in descriptions(module) for a in d.ins}
     dialect = Dialect(
-        operations=functions(lambda op: function_call(op.name)),
+        operations=operation_table(lambda op: f"{op.name}({{a}})"),
         literal=repr,
         input=lambda array, k: entry_text(array, sizes[array], k),
         declare="{name}",

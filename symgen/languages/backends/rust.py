@@ -2,18 +2,25 @@
 
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from symgen.languages.c.expressions import INLINE_FUNCTIONS, MAX_SINE_ULP, SINE_LIMITS, sine_steps
+from symgen.languages.backends import TextBackend, called_functions, signature
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import SUFFIX, literal
 from symgen.languages.describe import FunctionDescription, descriptions, reference_examples
-from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, function_call, functions
+from symgen.languages.dialect import COSINE_ARRAY, SINE_ARRAY, Dialect, operation_table
 from symgen.languages.external_runner import ExternalRunner, run_driver, run_program
 from symgen.languages.module import Module
-from symgen.languages.sine_loops import MAX_LOOP_ANGLES, sine_use
-from symgen.languages.text_backend import TextBackend, called_functions, signature
+from symgen.languages.sines import (
+    INLINE_FUNCTIONS,
+    MAX_LOOP_ANGLES,
+    MAX_SINE_ULP,
+    SINE_LIMITS,
+    sine_steps,
+    sine_use,
+)
 from symgen.languages.verification import VerificationTarget
 from symgen.render import render
 from symgen.text import in_ascii
@@ -28,7 +35,7 @@ RUST_TYPES: Final = {"double": "f64", "float": "f32"}
 def dialect(inline: bool) -> Dialect:
     """How Rust is written, with sines of the crate or of a library."""
     return Dialect(
-        operations=functions(lambda op: function_call(op.name)),
+        operations=operation_table(lambda op: f"{op.name}({{a}})"),
         literal=lambda x: f"T::of({literal(x, 'double')})",
         declare="let {name}",
         sincos_call="let ({sine}, {cosine}) = sines::sin_cos({angle});" if inline else "",
@@ -62,12 +69,7 @@ def files(module: Module) -> dict[str, str]:
         "limits": SINE_LIMITS,
         "ulp": MAX_SINE_ULP,
         "longest": MAX_LOOP_ANGLES,
-        "steps": {
-            "double": sine_steps("double"),
-            "float": sine_steps(
-                "float", lambda x: literal(x, "float").removesuffix(SUFFIX["float"])
-            ),
-        },
+        "steps": {x: sine_steps(x, partial(_number, scalar=x)) for x in SINE_LIMITS},
         "literal": lambda x: literal(x, "double"),
         "markdown": markdown_text,
         "head": _function_head,
@@ -81,6 +83,11 @@ def files(module: Module) -> dict[str, str]:
         f"{folder}/tests/reference.rs": render("rust/reference.rs.jinja", **context),
         f"{folder}/examples/first_call.rs": render("rust/first_call.rs.jinja", **context),
     }
+
+
+def _number(x: float, scalar: str) -> str:
+    """A literal of Rust; its type follows from where it stands."""
+    return literal(x, scalar).removesuffix(SUFFIX[scalar])
 
 
 def _function_context(described: Sequence[FunctionDescription], inline: bool) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Final
 
 from symgen.compiler.passes import counts
 from symgen.languages.backends.cuda import kernel_files
-from symgen.languages.backends.python import BACKEND, package_files, python_tuple
-from symgen.languages.backends.python_extension import states_files
-from symgen.languages.c.options import ROBOT_INPUTS, with_performance_defaults
+from symgen.languages.backends.python import BACKEND, package_files, python_tuple, states_files
+from symgen.languages.c.backend import with_performance_defaults
+from symgen.languages.c.options import ROBOT_INPUTS
 from symgen.languages.describe import VECTOR_JACOBIAN, FunctionDescription, descriptions
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module

@@ -1,30 +1,22 @@
-"""Checks of generated C: it compiles without a warning, passes its self-test, equals a run of the
-same algorithms in Python bit for bit, and agrees with the reference of each quantity.
-
-Fixed-point C computes the integers of the generator's own run, and these are within the certified
-error of the reference."""
+"""Compiled C: the functions of a folder as Python functions, and their checks. The C compiles
+without a warning, passes its self-test, equals a run of the same algorithms in Python bit for bit,
+and agrees with the reference of each quantity."""
 
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from symgen.certified.fixed_types import FIXED
-from symgen.languages.c.calls import CompiledBatch, build, build_batch, read_sources
-from symgen.languages.c.fixed_code import (
-    FixedCode,
-    Integers,
-    fixed_functions_in_c,
-    fixed_type,
-    inputs_in_si,
-    random_integers,
-    run_functions,
-)
+from symgen.languages.c.backend import functions, sources
+from symgen.languages.c.fixed_files import compile_fixed_point, fixed_checks
 from symgen.languages.c.options import COptions
-from symgen.languages.describe import FunctionDescription
+from symgen.languages.c.simd import BatchFunction, batch_functions
+from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.external_runner import compare_with_run
 from symgen.languages.module import Module
 from symgen.languages.verification import (
@@ -41,6 +33,7 @@ from symgen.languages.verification import (
     results,
 )
 from symgen.native.compiler import (
+    EXACT,
     STRICT,
     CompilerError,
     NoCompilerError,
@@ -50,10 +43,141 @@ from symgen.native.compiler import (
     run_compiler,
     workspace,
 )
-from symgen.native.library import Library, pointers
+from symgen.native.library import Library, broadcast, pointers, read_sources
 from symgen.native.store import Compiled
+from symgen.numbers.trig import TYPES
 from symgen.numbers.types import AnyArray
-from symgen.proof.reference_values import reference_results
+from symgen.render import render
+
+BATCH_FILE = "batch.c"
+"""The file with a loop over states for each function."""
+
+
+def loop_name(module: Module, function: str) -> str:
+    """The C name of a function's loop over states."""
+    return f"Batch_{module.name}_{function}"
+
+
+def loop_declaration(name: str, arguments: int) -> str:
+    """The declaration of a loop over states, which returns how many of them failed."""
+    return f"size_t {name}(size_t, {pointers(arguments)});"
+
+
+def batch_source(module: Module) -> str:
+    """The text of `BATCH_FILE`."""
+    return render("c/batch.c.jinja", module=module, functions=functions(module))
+
+
+def _python_function(
+    module: Module, library: Library, d: FunctionDescription
+) -> Callable[..., Any]:
+    """A function of a library as one of Python."""
+    ins = [(a.name, a.size) for a in d.arguments if a.direction == "in"]
+    outs = [a for a in d.arguments if a.direction == "out"]
+    dtype = TYPES[module[COptions].scalar]
+    fresh = np.zeros if module[COptions].zeros == "once" else np.empty
+    name = loop_name(module, d.name)
+
+    def call(*inputs: ArrayLike) -> Any:
+        if len(inputs) != len(ins):
+            raise TypeError(f"{d.name} takes {', '.join(name for name, _ in ins)}")
+        batch, arrays = broadcast(inputs, ins, dtype)
+        results: list[Any] = [fresh((*batch, *a.sizes), dtype) for a in outs]
+        bad = library.call(name, int(np.prod(batch, dtype=int)), *arrays, *results)
+        if bad:
+            raise np.linalg.LinAlgError(
+                f"{d.name}: {module.cause_of_failure} or a result not finite, in {bad} states"
+            )
+        return results[0] if len(results) == 1 else tuple(results)
+
+    call.__name__, call.__doc__ = d.name, "; ".join(d.formulas)
+    return call
+
+
+def build(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> Compiled:
+    """Compile the C files of `module` that lie in `folder` and load them, by cffi. Raises
+    CompilerError."""
+    declarations = [
+        loop_declaration(loop_name(module, d.name), len(d.arguments)) for d in descriptions(module)
+    ]
+    files = {**read_sources(folder, sources(module)), BATCH_FILE: batch_source(module)}
+    library = Library.build("\n".join(declarations), files, flags)
+    functions = {d.name: _python_function(module, library, d) for d in descriptions(module)}
+    names = tuple(module.robot.model.joint_names)
+    constants = {"JOINT_NAMES": names, "NQ": module.dimensions["nq"], "NV": module.dof}
+    constants |= {"PARAMETERS": module.robot.blocks} if module.regroup is not None else {}
+    return Compiled(module.name, functions, constants)
+
+
+class CompiledBatch:
+    """The batch functions of a module; `width` is the number of states in a block."""
+
+    def __init__(self, module: Module, library: Library) -> None:
+        self._library, self._module = library, module
+        self._dtype: Any = TYPES[module[COptions].scalar]
+        self.functions = {f.description.name: f for f in batch_functions(module)}
+        self.width: int = self._run("batch_width")
+
+    def rows(self, name: str, inputs: Sequence[AnyArray]) -> list[AnyArray]:
+        """The outputs of NAME_rows, a row each state, from inputs with a row each state."""
+        f, n = self.functions[name], len(inputs[0])
+        arrays = [np.ascontiguousarray(x, self._dtype) for x in inputs]
+        outputs = [np.full((n, a.size), np.nan, self._dtype) for a in _output_arguments(f)]
+        words = [word for x in (*arrays, *outputs) for word in (x, x.shape[1])]
+        self._run(f"{name}_rows", n, *words)
+        return outputs
+
+    def blocks(self, name: str, inputs: Sequence[AnyArray]) -> list[AnyArray]:
+        """The outputs of NAME_batch, a row each state, where inputs that are one for all states are
+        those of the first state."""
+        f, n = self.functions[name], len(inputs[0])
+        ins = [a for a in f.description.arguments if a.direction == "in"]
+        arrays = [
+            np.ascontiguousarray(x[0], self._dtype) if a in f.shared else self._packed(x)
+            for a, x in zip(ins, inputs, strict=True)
+        ]
+        outputs = [self._packed(np.full((n, a.size), np.nan)) for a in _output_arguments(f)]
+        self._run(f"{name}_batch", n, *arrays, *outputs)
+        return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:n] for x in outputs]
+
+    def _packed(self, rows: AnyArray) -> AnyArray:
+        """Rows in blocks: block, entry, state in the block; NaN in the places beyond the last
+        state."""
+        blocks = -(-len(rows) // self.width)
+        padded = np.full((blocks * self.width, rows.shape[1]), np.nan, self._dtype)
+        padded[: len(rows)] = rows
+        return np.ascontiguousarray(padded.reshape(blocks, self.width, -1).transpose(0, 2, 1))
+
+    def _run(self, name: str, *arguments: int | AnyArray) -> Any:
+        return self._library.call(f"{self._module.name}_{name}", *arguments)
+
+
+def _output_arguments(f: BatchFunction) -> list[Any]:
+    return [a for a in f.description.arguments if a.direction == "out"]
+
+
+def build_batch(
+    module: Module,
+    folder: Path,
+    flags: Sequence[str] = EXACT,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> CompiledBatch:
+    """Compile the C files of `module` that lie in `folder` and load them; `more` are further
+    sources, name to text. Raises CompilerError."""
+    name, batches = module.name, batch_functions(module)
+    signatures = [s for f in batches for s in (f.batch_signature, f.rows_signature)]
+    declarations = [
+        f"typedef {module[COptions].scalar} {name}_real",
+        f"int {name}_batch_width(void)",
+        f"int {name}_batch_lanes(void)",
+        *signatures,
+        "",
+    ]
+    files = [*sources(module), f"{name}_batch.c", *(f"{f.full_name}_batch.c" for f in batches)]
+    library = Library.build(
+        "; ".join(declarations), read_sources(folder, files) | {**more}, [*flags]
+    )
+    return CompiledBatch(module, library)
 
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
@@ -181,108 +305,3 @@ def _differing_entries(expected: AnyArray, result: AnyArray) -> int:
 
 
 # -- fixed point -----------------------------------------------------------------------------------
-
-VERIFY_SEED: Final = "verify"
-
-
-class FixedTarget(VerificationTarget):
-    """A folder of fixed-point C and the states that it is tried at: integers within the limits."""
-
-    @cached_property
-    def integers(self) -> Integers:
-        """The inputs as integers."""
-        return random_integers(self.module, self.count, VERIFY_SEED)
-
-    @cached_property
-    def states(self) -> list[Arrays]:
-        """The inputs in SI units."""
-        real = inputs_in_si(self.module, self.integers)
-        return [{name: x[:, k] for name, x in real.items()} for k in range(self.count)]
-
-
-def compile_fixed_point(module: Module, folder: Path) -> Callable[[FixedCode, Integers], Integers]:
-    """The fixed-point functions of a folder, compiled: integers of the outputs from those of the
-    inputs, entries x states. Raises CompilerError."""
-    codes, kind = (
-        fixed_functions_in_c(module),
-        np.int32 if fixed_type(module).bits == 32 else np.int16,
-    )
-    texts = read_sources(folder, [f"{f.full_name}.c" for f in codes])
-    texts[FIXED_BATCH_FILE] = f'#include "{module.name}.h"\n' + "".join(map(_fixed_loop, codes))
-    declared = "\n".join(
-        f"void {f.description.name}_many({pointers(len(f.description.arguments))}, int);"
-        for f in codes
-    )
-    library = Library.build(declared, texts, [])
-
-    def call(f: FixedCode, integers: Integers) -> Integers:
-        ins = [np.ascontiguousarray(integers[a.name].T, kind) for a in f.description.ins]
-        outs = [np.zeros((len(ins[0]), a.size), kind) for a in f.description.outs]
-        library.call(f"{f.description.name}_many", *ins, *outs, len(ins[0]))
-        return {a.name: x.T.astype(np.int64) for a, x in zip(f.description.outs, outs, strict=True)}
-
-    return call
-
-
-FIXED_BATCH_FILE: Final = "many.c"
-"""The file with a loop over states for each function."""
-
-
-def _fixed_loop(f: FixedCode) -> str:
-    """A function for many states, one after the other."""
-    real = f"{f.prefix}_{f.fixed.kind.name}"
-    names = [(a.name, "const " * (a.direction == "in"), a.size) for a in f.description.arguments]
-    declared_parameters = ", ".join(f"{const}{real} *{name}" for name, const, _ in names)
-    call_arguments = ", ".join(f"{name} + k * {size}" for name, _, size in names)
-    head = f"void {f.description.name}_many({declared_parameters}, int n)"
-    return f"{head};\n{head}\n{{ for (int k = 0; k < n; ++k) {f.full_name}({call_arguments}); }}\n"
-
-
-def fixed_checks(
-    target: VerificationTarget, progress: Callable[[str], None], call: Callable[..., Integers]
-) -> Iterator[Check]:
-    """The checks of the functions of a folder, one by one."""
-    fixed_target = FixedTarget(target.folder, target.module, target.hashes, target.count)
-    expected = run_functions(target.module, fixed_target.integers)
-    for f in fixed_functions_in_c(target.module):
-        progress(f.description.name)
-        results = call(f, fixed_target.integers)
-        differing = sum(
-            int((results[name] != x).sum()) for name, x in expected[f.description.name].items()
-        )
-        claim = f"{f.description.name}: C equals the run on integers, bit by bit"
-        yield Check(
-            claim, not differing, f"{differing} other integers, {fixed_target.count} states"
-        )
-        yield from _compare_fixed_with_references(fixed_target, f, results)
-
-
-def _compare_fixed_with_references(
-    fixed_target: FixedTarget, f: FixedCode, results: Integers
-) -> Iterator[Check]:
-    """The results of a function against the law of each of its quantities: within the certified
-    error, and what the numbers of the tape and the reference are off themselves."""
-    (function,) = (x for x in fixed_target.module.functions if x.name == f.description.name)
-    for comparison in reference_results(fixed_target.reference_evaluators, function):
-        claim = f"{f.description.name}: {comparison.claim} within the certified error"
-        if comparison.problem:
-            yield Check(claim, False, comparison.problem)
-            continue
-        states = fixed_target.states[: comparison.states]
-        tape = fixed_target.accuracy(states, "double").allowed(function.program, comparison.wanted)
-        ratios = [
-            _fixed_error_ratio(f, name, results[name][:, : len(states)], expected, tape)
-            for name, expected in comparison.wanted.items()
-        ]
-        figure = f"{format_error_ratio(max(ratios))}, {len(states)} states"
-        yield Check(claim, max(ratios) <= 1.0, figure)
-
-
-def _fixed_error_ratio(
-    f: FixedCode, name: str, integers: AnyArray, expected: AnyArray, tape: Mapping[str, AnyArray]
-) -> float:
-    """The largest error of an output as a part of its bound."""
-    (out,) = (out for out in f.fixed_function.outputs if out.name == name)
-    real = np.ldexp(integers.astype(float), -f.fixed.outputs[name]).T
-    allowed = tape[name] + np.array(out.error)
-    return error_ratio(list(real), list(expected.reshape(allowed.shape)), allowed)

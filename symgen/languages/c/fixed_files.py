@@ -1,35 +1,111 @@
-"""The files of a C module in fixed point."""
+"""The files of a C module in fixed point, and their checks: the C computes the integers of the
+generator's own run, and these are within the certified error of the reference."""
 
 import math
+import random
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
-from symgen.certified.fixed_evaluation import fixed_sines
+import numpy as np
+
+from symgen.certified.fixed_evaluation import fixed_sines, run
 from symgen.certified.fixed_functions import is_angle
-from symgen.languages.c.fixed_code import (
+from symgen.languages.c.certified_code import (
     FixedCode,
     FixedWriter,
+    certified_lines,
     fixed_functions_in_c,
+    fixed_point,
     fixed_type,
-    input_sizes,
-    inputs_in_si,
-    random_integers,
-    run_functions,
-    scale_shift,
 )
 from symgen.languages.c.glue import glue_files
 from symgen.languages.c.options import COptions, Release
 from symgen.languages.c.syntax import comment
-from symgen.languages.c.template_variables import REENTRANCY
-from symgen.languages.certified_bounds import certified_lines, fixed_point
-from symgen.languages.conventions import MAX_LINE_LENGTH, ROW_MAJOR, convention_lines
+from symgen.languages.conventions import MAX_LINE_LENGTH, REENTRANCY, ROW_MAJOR, convention_lines
 from symgen.languages.describe import coordinate_tables, descriptions
 from symgen.languages.module import Module
+from symgen.languages.verification import (
+    Arrays,
+    Check,
+    VerificationTarget,
+    error_ratio,
+    format_error_ratio,
+)
+from symgen.native.library import Library, pointers, read_sources
 from symgen.numbers.types import AnyArray
-from symgen.proof.reference_values import references
+from symgen.proof.reference_values import reference_results, references
 from symgen.render import render
+
+# -- states ----------------------------------------------------------------------------------------
+
+
+INTEGER_BITS_OF_UNREAD: Final = 8
+"""Bits before the point of an input that no function reads."""
+
+
+Integers = dict[str, AnyArray]
+"""Integers of inputs or outputs by name: entries x states."""
+
+
+def scale_shift(module: Module, name: str) -> int:
+    """The scale of an array, as a power of one half."""
+    for fixed_function in fixed_point(module).values():
+        for shifts in (fixed_function.fixed.inputs, fixed_function.fixed.outputs):
+            if name in shifts:
+                return shifts[name]
+    return fixed_type(module).bits - INTEGER_BITS_OF_UNREAD
+
+
+def inputs_in_si(module: Module, integers: Integers) -> Integers:
+    """The values of inputs from their integers, in SI units."""
+    unit, model = 2.0 * math.pi / 2.0 ** fixed_type(module).bits, module.robot.model
+    return {
+        name: np.stack(
+            [
+                x * (unit if is_angle(model, name, k) else 2.0 ** -scale_shift(module, name))
+                for k, x in enumerate(rows)
+            ]
+        )
+        for name, rows in integers.items()
+    }
+
+
+def random_integers(module: Module, count: int, seed: str) -> Integers:
+    """Random integers of all inputs within their limits. Half of those of every second state are
+    at their limits."""
+    rng, fixed_function, states = random.Random(seed), fixed_point(module).values(), Integers()
+    for name, size in input_sizes(module).items():
+        states[name] = np.zeros((size, count), np.int64)
+        for k in range(size):
+            bounds_of_input = [one.integers(name, k) for one in fixed_function]
+            low, high = (
+                max(low for low, _ in bounds_of_input),
+                min(high for _, high in bounds_of_input),
+            )
+            for state in range(count):
+                limit = (
+                    state % 2 and rng.random() < 0.5 and not is_angle(module.robot.model, name, k)
+                )
+                states[name][k, state] = (
+                    rng.choice((low, high)) if limit else rng.randint(low, high)
+                )
+    return states
+
+
+def input_sizes(module: Module) -> dict[str, int]:
+    """The sizes of all inputs."""
+    return {a.name: a.size for d in descriptions(module) for a in d.ins}
+
+
+def run_functions(module: Module, integers: Integers) -> dict[str, Integers]:
+    """The integers of the outputs of each function at some states within the limits."""
+    sines = fixed_sines(fixed_type(module))
+    return {f.description.name: run(f.fixed, integers, sines) for f in fixed_functions_in_c(module)}
+
 
 SELFTEST_STATES: Final = 6
 """States of the self-test."""
@@ -197,3 +273,112 @@ def _tested_output(
 def scales_by_name(module: Module) -> dict[str, float]:
     """The scales of the arrays by name, as the report has them."""
     return {macro: float(text) for macro, _, text in _scales(module)}
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+VERIFY_SEED: Final = "verify"
+
+
+class FixedTarget(VerificationTarget):
+    """A folder of fixed-point C and the states that it is tried at: integers within the limits."""
+
+    @cached_property
+    def integers(self) -> Integers:
+        """The inputs as integers."""
+        return random_integers(self.module, self.count, VERIFY_SEED)
+
+    @cached_property
+    def states(self) -> list[Arrays]:
+        """The inputs in SI units."""
+        real = inputs_in_si(self.module, self.integers)
+        return [{name: x[:, k] for name, x in real.items()} for k in range(self.count)]
+
+
+def compile_fixed_point(module: Module, folder: Path) -> Callable[[FixedCode, Integers], Integers]:
+    """The fixed-point functions of a folder, compiled: integers of the outputs from those of the
+    inputs, entries x states. Raises CompilerError."""
+    codes, kind = (
+        fixed_functions_in_c(module),
+        np.int32 if fixed_type(module).bits == 32 else np.int16,
+    )
+    texts = read_sources(folder, [f"{f.full_name}.c" for f in codes])
+    texts[FIXED_BATCH_FILE] = f'#include "{module.name}.h"\n' + "".join(map(_fixed_loop, codes))
+    declared = "\n".join(
+        f"void {f.description.name}_many({pointers(len(f.description.arguments))}, int);"
+        for f in codes
+    )
+    library = Library.build(declared, texts, [])
+
+    def call(f: FixedCode, integers: Integers) -> Integers:
+        ins = [np.ascontiguousarray(integers[a.name].T, kind) for a in f.description.ins]
+        outs = [np.zeros((len(ins[0]), a.size), kind) for a in f.description.outs]
+        library.call(f"{f.description.name}_many", *ins, *outs, len(ins[0]))
+        return {a.name: x.T.astype(np.int64) for a, x in zip(f.description.outs, outs, strict=True)}
+
+    return call
+
+
+FIXED_BATCH_FILE: Final = "many.c"
+"""The file with a loop over states for each function."""
+
+
+def _fixed_loop(f: FixedCode) -> str:
+    """A function for many states, one after the other."""
+    real = f"{f.prefix}_{f.fixed.kind.name}"
+    names = [(a.name, "const " * (a.direction == "in"), a.size) for a in f.description.arguments]
+    declared_parameters = ", ".join(f"{const}{real} *{name}" for name, const, _ in names)
+    call_arguments = ", ".join(f"{name} + k * {size}" for name, _, size in names)
+    head = f"void {f.description.name}_many({declared_parameters}, int n)"
+    return f"{head};\n{head}\n{{ for (int k = 0; k < n; ++k) {f.full_name}({call_arguments}); }}\n"
+
+
+def fixed_checks(
+    target: VerificationTarget, progress: Callable[[str], None], call: Callable[..., Integers]
+) -> Iterator[Check]:
+    """The checks of the functions of a folder, one by one."""
+    fixed_target = FixedTarget(target.folder, target.module, target.hashes, target.count)
+    expected = run_functions(target.module, fixed_target.integers)
+    for f in fixed_functions_in_c(target.module):
+        progress(f.description.name)
+        results = call(f, fixed_target.integers)
+        differing = sum(
+            int((results[name] != x).sum()) for name, x in expected[f.description.name].items()
+        )
+        claim = f"{f.description.name}: C equals the run on integers, bit by bit"
+        yield Check(
+            claim, not differing, f"{differing} other integers, {fixed_target.count} states"
+        )
+        yield from _compare_fixed_with_references(fixed_target, f, results)
+
+
+def _compare_fixed_with_references(
+    fixed_target: FixedTarget, f: FixedCode, results: Integers
+) -> Iterator[Check]:
+    """The results of a function against the law of each of its quantities: within the certified
+    error, and what the numbers of the tape and the reference are off themselves."""
+    (function,) = (x for x in fixed_target.module.functions if x.name == f.description.name)
+    for comparison in reference_results(fixed_target.reference_evaluators, function):
+        claim = f"{f.description.name}: {comparison.claim} within the certified error"
+        if comparison.problem:
+            yield Check(claim, False, comparison.problem)
+            continue
+        states = fixed_target.states[: comparison.states]
+        tape = fixed_target.accuracy(states, "double").allowed(function.program, comparison.wanted)
+        ratios = [
+            _fixed_error_ratio(f, name, results[name][:, : len(states)], expected, tape)
+            for name, expected in comparison.wanted.items()
+        ]
+        figure = f"{format_error_ratio(max(ratios))}, {len(states)} states"
+        yield Check(claim, max(ratios) <= 1.0, figure)
+
+
+def _fixed_error_ratio(
+    f: FixedCode, name: str, integers: AnyArray, expected: AnyArray, tape: Mapping[str, AnyArray]
+) -> float:
+    """The largest error of an output as a part of its bound."""
+    (out,) = (out for out in f.fixed_function.outputs if out.name == name)
+    real = np.ldexp(integers.astype(float), -f.fixed.outputs[name]).T
+    allowed = tape[name] + np.array(out.error)
+    return error_ratio(list(real), list(expected.reshape(allowed.shape)), allowed)

@@ -21,9 +21,9 @@ from symgen.algorithms.inverse_kinematics import ITERATIONS
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.passes import counts, pivots
 from symgen.compiler.program import ColumnLoop, LoopProgram, Output, Program, Ref
-from symgen.languages.c.expressions import c_printer
 from symgen.languages.c.options import COptions, objective_of
 from symgen.languages.c.printed_function import CFunction, Loops
+from symgen.languages.c.syntax import c_printer
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.module import Module
 from symgen.mechanics.body_tables import BodyTables

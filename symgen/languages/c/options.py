@@ -1,16 +1,15 @@
 """The options of C."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from symgen.algorithms.controllers import CONTROLLERS
 from symgen.certified.fixed_types import FIXED
 from symgen.compiler.objective import CORTEX_M, HOST, Objective, Processor
 from symgen.compiler.passes import used_ops
 from symgen.errors import OptionError
-from symgen.languages.c.fixed_options import check_fixed_point, check_fixed_point_functions
-from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.options import Choices, group, option, rows
 from symgen.options.kinds import NAMES, WHOLE, choice, flag_or, whole_or
@@ -107,6 +106,12 @@ DEFAULT_CHUNK: Final = 100
 BATCH_WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""
 
+
+NOT_FIXED_POINT: Final = ("trig", "zeros", "batch", "per_state", "chunk")
+"""Options that fixed-point code does not support."""
+
+FIXED_POINT_GLUE: Final = ("cmake", "zephyr", "arduino", "pkgconfig", "esp-idf")
+"""Build systems of fixed-point code."""
 
 ROBOT_INPUTS: Final = ("g", "par", "pi", "friction", "springs")
 """Inputs that belong to the robot, not to its state: one for all states of a batch, unless
@@ -290,7 +295,8 @@ class COptions:
                 f"--body-loops and {self.without_loops}: loops over the bodies do not support it; "
                 "remove one of the two"
             )
-        check_fixed_point(self.scalar, self.glue, rows(COptions), vars(self))
+        if self.scalar in FIXED:
+            self._check_fixed_point()
 
     @property
     def without_loops(self) -> str:
@@ -315,6 +321,20 @@ class COptions:
                 "--batch and --zeros once: blocks of states are written whole; remove one of them"
             )
 
+    def _check_fixed_point(self) -> None:
+        for row in rows(COptions):
+            if row.name in NOT_FIXED_POINT and getattr(self, row.name) != row.default:
+                raise OptionError(
+                    f"--scalar {self.scalar} and {row.flag}: fixed-point code does not support "
+                    "this; remove one of them"
+                )
+        other = [name for name in self.glue if name not in FIXED_POINT_GLUE]
+        if other:
+            raise OptionError(
+                f"--scalar {self.scalar} and --glue {other[0]}: these files need floating-point "
+                f"code; use some of {', '.join(FIXED_POINT_GLUE)}"
+            )
+
     def check_per_state(self) -> None:
         """Raises OptionError for ``--per-state`` in C without functions for many states."""
         if self.per_state and not self.batch:
@@ -324,7 +344,17 @@ class COptions:
 
     def check_functions(self, functions: Sequence[Function]) -> None:
         """Raises OptionError for functions that cannot be generated with these options."""
-        check_fixed_point_functions(self.scalar, functions)
+        for f in functions if self.scalar in FIXED else ():
+            if any(q.name.partition(":")[0] in CONTROLLERS for q in f.quantities):
+                raise OptionError(
+                    f"--scalar {self.scalar}: {f.name} is a controller, which fixed point does not "
+                    "support; use float"
+                )
+            if "par" in f.inputs or "pi" in f.inputs:
+                raise OptionError(
+                    f"--scalar {self.scalar}: {f.name} reads inertial parameters at run time, "
+                    "which have no common scale; remove --parameters runtime or use float"
+                )
         names = [function.name for function in functions]
         read = {name for function in functions for name in function.inputs}
         unread = [name for name in self.per_state if name not in read]
@@ -365,23 +395,3 @@ def library_functions(function: Function) -> list[str]:
 def objective_of(choices: Choices) -> Objective:
     """The objective of the choice of formulations, for the target processor of the C code."""
     return choices[FunctionOptions].aim(choices[COptions].machine)
-
-
-PERFORMANCE_DEFAULTS: Final[tuple[dict[str, str], ...]] = (
-    {"trig": "inline", "batch": "auto"},
-    {"trig": "inline"},
-)
-"""Options of C that make it fast, the fastest first; not all functions can have all."""
-
-
-def with_performance_defaults(module: Module, fixed: Collection[str] = ()) -> Module:
-    """The module with the options of C that make it fastest, but for those that were given."""
-    possible = PERFORMANCE_DEFAULTS[module.is_looped :]  # loops over bodies have no batches
-    for options in possible:
-        try:
-            choices = module.choices.changed(**{k: x for k, x in options.items() if k not in fixed})
-            choices[COptions].check_functions(module.functions)
-        except OptionError:
-            continue
-        return replace(module, choices=choices)
-    return module

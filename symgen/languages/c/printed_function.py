@@ -9,14 +9,16 @@ from typing import Final, NamedTuple
 from symgen.algorithms.controllers import ControllerType
 from symgen.compiler.passes import distinct_entries, used_ops
 from symgen.compiler.program import Index, Ref
-from symgen.languages.c.expressions import INLINE_FUNCTIONS, CPrinter, inline_functions
+from symgen.languages.c.certified_code import certified_lines
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import (
     NEWLINE,
     RESTRICT_MACROS,
+    CPrinter,
     block_lines,
     const_qualifier,
     declarator,
+    inline_functions,
     join_wrapped,
     with_restrict,
 )
@@ -30,10 +32,10 @@ from symgen.languages.c.work_array import (
     partition,
     slot_names,
 )
-from symgen.languages.certified_bounds import certified_lines
 from symgen.languages.describe import Argument, FunctionDescription
 from symgen.languages.local_names import legend
 from symgen.languages.module import Module
+from symgen.languages.sines import INLINE_FUNCTIONS
 from symgen.languages.writer import (
     FunctionBody,
     Step,

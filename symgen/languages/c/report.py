@@ -14,7 +14,7 @@ from symgen.certified.fixed_types import FIXED
 from symgen.compiler.passes import counts, live_nodes, operands
 from symgen.compiler.program import LOOPS_OVER_BODIES, LoopProgram
 from symgen.languages.c.backend import functions
-from symgen.languages.c.fixed_code import FixedCode, fixed_functions_in_c
+from symgen.languages.c.certified_code import FixedCode, certificates, fixed_functions_in_c
 from symgen.languages.c.fixed_files import scales_by_name
 from symgen.languages.c.options import (
     ARM_COMPILER,
@@ -24,7 +24,6 @@ from symgen.languages.c.options import (
     library_functions,
 )
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.certified_bounds import certificates
 from symgen.languages.module import Module
 from symgen.native.compiler import CompilerError, compiler, compiler_version, first_error, workspace
 from symgen.text import shown

@@ -5,26 +5,27 @@ The arithmetic and its order are those of the scalar function, so that results h
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from symgen.compiler.passes import used_ops
-from symgen.languages.c.expressions import (
-    INLINE_FUNCTIONS,
-    CPrinter,
-    c_dialect,
-    c_printer,
-    definition_lines,
-    index_text,
-    sine_steps,
-)
 from symgen.languages.c.loops import c_function
 from symgen.languages.c.options import ROBOT_INPUTS, COptions
 from symgen.languages.c.printed_function import CFunction
-from symgen.languages.c.syntax import BYTES, const_qualifier, declarator, literal
+from symgen.languages.c.syntax import (
+    BYTES,
+    CPrinter,
+    c_dialect,
+    c_printer,
+    const_qualifier,
+    declarator,
+    index_text,
+    literal,
+)
 from symgen.languages.describe import Argument, FunctionDescription, descriptions
-from symgen.languages.dialect import Dialect, atom, function_call, functions
+from symgen.languages.dialect import Dialect, atom, operation_table, text_pattern
 from symgen.languages.module import Module
+from symgen.languages.sines import INLINE_FUNCTIONS, definition_lines, sine_steps
 from symgen.numbers.operations import OPS
 from symgen.render import render
 
@@ -73,17 +74,20 @@ def vector_dialect(module: Module) -> Dialect:
     """The dialect of C with vectors in place of numbers."""
     name = module.name
     at, real = f"{name.upper()}_AT", f"{name}_lanes"
-    others = {"sign": function_call(f"{name.upper()}_SIGN")}
     return replace(
         c_dialect(module),
-        operations={**functions(lambda op: function_call(f"{real}_{op.name}")), **others},
+        operations=operation_table(
+            lambda op: (
+                f"{f'{name.upper()}_SIGN' if op.name == 'sign' else f'{real}_{op.name}'}({{a}})"
+            )
+        ),
         input=lambda array, k: f"{array}[{at}({k})]",
         entry=lambda array, shape, k: f"{array}[{at}({index_text(shape, k)})]",
         declare=f"const {real} {{name}}",
         declare_uninitialized=f"{real} {{name}};",
         sincos_call=f"{real}_sincos({{angle}}, &{{sine}}, &{{cosine}});",
         sincos_loop=None,
-        constant_entry=function_call(f"{name.upper()}_SPREAD"),
+        constant_entry=text_pattern(f"{name.upper()}_SPREAD({{a}})"),
     )
 
 
@@ -207,18 +211,16 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     batches = batch_functions(module)
     if not batches:
         return {}
-    numbers = {
-        "one": literal(1.0, module[COptions].scalar),
-        "zero": literal(0.0, module[COptions].scalar),
-    }
+    scalar = module[COptions].scalar
     names = ", ".join(dict.fromkeys(a.name for f in batches for a in f.shared))
-    name, size = module.name, BYTES[module[COptions].scalar]
+    name, size = module.name, BYTES[scalar]
     lengths = [
         replace(x, states=min(batch_width(module), x.states // size)) for x in VECTOR_LENGTHS
     ]
     context = {
         **shared,
-        **numbers,
+        "one": literal(1.0, scalar),
+        "zero": literal(0.0, scalar),
         "width": batch_width(module),
         # in states, longest first; of processors that come to the same length, the least
         "lengths": list({x.states: x for x in lengths}.values()),
@@ -231,9 +233,9 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
             "c/lanes.h.jinja",
             **context,
             laned=scalarized_ops(module, batches),
-            steps=sine_steps(module[COptions].scalar),
+            steps=sine_steps(scalar, partial(literal, scalar=scalar)),
             rows=definition_lines,
-            integer=MASK_INTEGERS[module[COptions].scalar],
+            integer=MASK_INTEGERS[scalar],
         ),
         f"{name}_batch.c": render("c/lanes.c.jinja", **context),
     }

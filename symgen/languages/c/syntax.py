@@ -1,16 +1,45 @@
-"""C as text: literals, comments and strings for whatever a robot's file holds."""
+"""C as text: literals, comments and strings for whatever a robot's file holds; operations and
+entries (`c_dialect`), declarations, calls and tests of functions of the C family (`CPrinter`)."""
 
 import math
 import re
 import struct
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
+from symgen.compiler.objective import HOST
+from symgen.compiler.program import Program
 from symgen.errors import OptionError
-from symgen.languages.describe import Argument
+from symgen.languages.c.options import COptions, objective_of
+from symgen.languages.describe import Argument, descriptions
+from symgen.languages.dialect import (
+    COSINE_ARRAY,
+    SINE_ARRAY,
+    Dialect,
+    Expression,
+    operation_table,
+)
+from symgen.languages.module import Module
+from symgen.languages.sines import (
+    INLINE_FUNCTIONS,
+    MAX_LOOP_ANGLES,
+    MAX_SINE_ULP,
+    SINE_LIMITS,
+    SINE_VECTORS,
+    definition_lines,
+    sine_steps,
+    sine_use,
+)
 from symgen.languages.writer import Block, CodeLine
+from symgen.numbers.operations import Op
+from symgen.render import render
 from symgen.text import in_ascii
+
+LARGEST_MACROS: Final = {"double": "DBL_MAX", "float": "FLT_MAX"}
+
 
 BYTES: Final = {"double": 8, "float": 4}
 """Sizes by scalar."""
@@ -198,3 +227,158 @@ def _assignment_lines(line: CodeLine, width: int) -> list[str]:
     return [
         " ".join(f"{entry} = {right};" for entry in left[k : k + 3]) for k in range(0, len(left), 3)
     ]
+
+
+def trig_header(module: Module, programs: Sequence[Program] = ()) -> str:
+    """The text of ``NAME_trig.h`` for the functions of a module, or for some programs."""
+    limit, unit, bound, excess = SINE_LIMITS[module[COptions].scalar]
+    scalar = module[COptions].scalar
+    used = sine_use(programs or [d.program for d in descriptions(module)])
+    context = {"limit": limit, "unit": unit, "bound": bound, "excess": excess, "ulp": MAX_SINE_ULP}
+    return render(
+        "c/trig.h.jinja",
+        module=module,
+        c=module[COptions],
+        steps=sine_steps(scalar, partial(literal, scalar=scalar)),
+        rows=definition_lines,
+        alone=[name for name in INLINE_FUNCTIONS if name in used.alone],
+        together=used.together,
+        widths=[(condition, size // BYTES[scalar]) for condition, size in SINE_VECTORS],
+        longest=MAX_LOOP_ANGLES,
+        **context,
+    )
+
+
+def c_dialect(module: Module) -> Dialect:
+    """How straight-line C is written for a module's scalar, with sines of the C library or its
+    own."""
+    scalar, real = module[COptions].scalar, f"{module.name}_real"
+    inline = module[COptions].trig == "inline"
+    return Dialect(
+        operations=c_operations(module, real, lambda name: f"{module.name}_{name}"),
+        literal=lambda x: literal(x, scalar),
+        declare=f"const {real} {{name}}",
+        entry=lambda array, shape, k: f"{array}[{index_text(shape, k)}]",
+        sincos_call=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}});" if inline else "",
+        declare_uninitialized=f"{real} {{name}};" if inline else "",
+        sincos_loop=partial(_sincos_loop, module.name, real) if inline else None,
+    )
+
+
+def c_operations(
+    module: Module, real: str, called: Callable[[str], str]
+) -> dict[str, Callable[..., Expression]]:
+    """How operations on numbers of type `real` are written: functions of the module's own by what
+    they are called there, others as their rows say."""
+    scalar, own_names = module[COptions].scalar, inline_functions(module)
+    columns = {"f": SUFFIX[scalar], "real": real, "zero": literal(0.0, scalar)}
+
+    def pattern(op: Op) -> str:
+        if op.name in own_names:
+            return f"{called(op.name)}({{a}})"
+        return op.c.format(name=op.name, a="{a}", **columns)
+
+    return operation_table(pattern)
+
+
+def inline_functions(module: Module) -> tuple[str, ...]:
+    """The functions that the module brings itself."""
+    return INLINE_FUNCTIONS if module[COptions].trig == "inline" else ()
+
+
+def _sincos_loop(name: str, real: str, angles: Sequence[str], number: str) -> list[str]:
+    """Sines, which replace their angles, and cosines; arrays are padded to whole vectors with
+    zeros."""
+    size = f"{name.upper()}_FILLED({len(angles)})"
+    sines, cosines = f"{SINE_ARRAY}{number}", f"{COSINE_ARRAY}{number}"
+    return [
+        *wrap_list(
+            f"{real} {sines}[{size}] = {{", angles, "}; /* angles, replaced by their sines */"
+        ),
+        f"{real} {cosines}[{size}];",
+        f"{name}_sincos_all({size}, {sines}, {cosines});",
+    ]
+
+
+def index_text(shape: tuple[int, ...], k: int) -> str:
+    """The index of entry `k` of an array, in rows and columns where it has them."""
+    return str(k) if len(shape) == 1 else f"{shape[-1]} * {k // shape[-1]} + {k % shape[-1]}"
+
+
+MAX_SUMMED_RATIO: Final = 0.67
+"""A sum tests an output up to this part of distinct entries, and a loop over all entries others: it
+costs less than a loop."""
+
+
+def finite_test(a: Argument, distinct_entries: Sequence[int]) -> str:
+    """A call that is true if all entries of an output are finite: of few entries their sum; empty
+    for an output that is zero in every state."""
+    if not distinct_entries:
+        return ""
+    if len(distinct_entries) > MAX_SUMMED_RATIO * a.size:
+        return f"all_finite({a.name}, {a.size})"
+    return f"finite_sum({join_wrapped([f'{a.name}[{k}]' for k in distinct_entries], ' + ')})"
+
+
+@dataclass(frozen=True)
+class CPrinter:
+    """How a member of the C family declares, calls and tests functions."""
+
+    dialect: Dialect
+    real: str
+    """The type of the entries of arrays."""
+    zero: str
+    """The number zero."""
+    status: str
+    """The return type of a function that can fail."""
+    chunk: int
+    """Maximum number of statements of a piece."""
+    statuses: tuple[str, str] = ("0", "1")
+    """The values of the status on success and on failure."""
+    name: str = "{module}_{function}"
+    linkage: str = ""
+    """Specifiers before the return type, with a space behind them."""
+    parameter: str = "{const}{real} {name}[{size}]"
+    """The declaration of an array as a parameter."""
+    first_parameter: str = ""
+    """A parameter before the arrays of a piece, if there is one, and `first_argument` in a call."""
+    first_argument: str = ""
+    piece: str = "part{}"
+    """The name of a piece, by its number."""
+    piece_status: str = "int"
+    """The return type of a piece that tests pivots."""
+    pivot_test: str = "regular({})"
+    conjunction: str = " && "
+    result: str = "({0}) ? {1} : {2}"
+    """The status from a conjunction of tests and the two values."""
+    finite_tests: Callable[[Argument, Sequence[int]], str] = finite_test
+    """The test of an output with its distinct entries; an empty text for no test."""
+    zeros_once: bool = False
+    """Whether the caller writes structural zeros of the outputs once."""
+    segment: int = 0
+    """Entries of a segment of the work array, 0 for a single segment."""
+    restrict: bool = False
+    """Whether pieces declare that arrays do not overlap."""
+
+
+ADDRESSING_RANGE_BYTES: Final = 1024
+"""Bytes from the first number that an instruction of a Cortex-M with a floating-point unit reaches
+to the end of the last."""
+
+
+def c_printer(module: Module) -> CPrinter:
+    """How the functions of a C module are printed. Segments have an advantage for small code and on
+    a Cortex-M."""
+    c, name = module[COptions], module.name
+    has_segments = objective_of(module.choices).name == "size" or c.machine is not HOST
+    return CPrinter(
+        c_dialect(module),
+        f"{name}_real",
+        literal(0.0, c.scalar),
+        f"{name}_status",
+        c.chunk,
+        (f"{name.upper()}_STATUS_OK", f"{name.upper()}_STATUS_SINGULAR"),
+        zeros_once=c.zeros == "once",
+        segment=ADDRESSING_RANGE_BYTES // BYTES[c.scalar] if has_segments else 0,
+        restrict=True,
+    )

@@ -22,12 +22,9 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final
 
-from symgen.compiler.objective import HOST
 from symgen.compiler.program import Index
-from symgen.languages.c.options import COptions, objective_of
-from symgen.languages.c.syntax import BYTES, named_arrays, wrap_list
+from symgen.languages.c.syntax import named_arrays, wrap_list
 from symgen.languages.describe import Argument
-from symgen.languages.module import Module
 from symgen.languages.writer import Step
 
 WORK: Final = "w"
@@ -117,19 +114,6 @@ def spill_slots(pieces: Sequence[Sequence[Step]]) -> tuple[dict[Index, int], int
         count = max(count, slot_of[node] + 1)
         ends[last[node]].append(slot_of[node])
     return slot_of, count
-
-
-ADDRESSING_RANGE_BYTES: Final = 1024
-"""Bytes from the first number that an instruction of such a Cortex-M reaches to the end of the
-last."""
-
-
-def addressing_range(module: Module) -> int:
-    """The entries of an array that one instruction can address; 0 if segments have no advantage,
-    which they have for small code and on a Cortex-M."""
-    c = module[COptions]
-    is_useful = objective_of(module.choices).name == "size" or c.machine is not HOST
-    return ADDRESSING_RANGE_BYTES // BYTES[c.scalar] if is_useful else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """How functions are written in the language, and how they are run."""
 
-from symgen.languages.dialect import Dialect, function_call, functions
+from symgen.languages.backends import TextBackend
+from symgen.languages.dialect import Dialect, operation_table
 from symgen.languages.external_runner import package_runner
-from symgen.languages.text_backend import TextBackend
 from symgen.text import in_ascii
 
 DIALECT = Dialect(
-    operations=functions(
-        lambda op: function_call("sign" if op.name == "sign" else f"math.{op.name}")
+    operations=operation_table(
+        lambda op: "sign({a})" if op.name == "sign" else f"math.{op.name}({{a}})"
     ),
     literal=repr,
     declare="{name}",

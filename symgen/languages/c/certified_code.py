@@ -1,20 +1,19 @@
-"""Fixed-point functions of a module: their statements in C, states as integers, and the results of
-these."""
+"""What is certified of a module: the bounds of its functions as texts of generated files, and its
+functions in fixed point as C."""
 
-import math
-import random
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-import numpy as np
-
-from symgen.certified.fixed_evaluation import fixed_sines, run
-from symgen.certified.fixed_functions import FixedFunction, is_angle
+from symgen.certified.certificate import Certificate, CertifiedOutput, CertifyOptions, rounded_up
+from symgen.certified.domain import validated_limits
+from symgen.certified.enclosures import Arithmetic
+from symgen.certified.fixed_functions import FixedFunction, fixed_functions
 from symgen.certified.fixed_point import FixedProgram
 from symgen.certified.fixed_types import (
+    FIXED,
     SUM_SHIFT,
     TURN_BITS,
     FixedType,
@@ -25,10 +24,87 @@ from symgen.certified.fixed_types import (
 from symgen.compiler.passes import node_names, use_counts
 from symgen.languages.c.options import COptions
 from symgen.languages.c.syntax import comment, declarator
-from symgen.languages.certified_bounds import fixed_point
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Module
-from symgen.numbers.types import AnyArray
+
+MAX_LISTED_ENTRIES: Final = 32
+"""Entries of a vector that are stated one by one; of larger arrays the largest bounds are."""
+
+
+UNBOUNDED: Final = (
+    "no bound, as intervals cannot bound an elimination. The error of qdd",
+    "is M^-1 times the residual, which a function here returns with a bound",
+)
+"""What the header says of forward dynamics."""
+
+
+FIXED_POINT_BOX_DIVISOR: Final = 4
+"""Functions in fixed point have one grid of boxes for all of their results, with fewer boxes."""
+
+
+@lru_cache(maxsize=4)
+def certificates(module: Module) -> Mapping[str, Certificate]:
+    """The certificates of the functions by name; none without ``--certify``. Raises OptionError."""
+    options = module[CertifyOptions]
+    options.check_requested(module.arithmetic[0])
+    if module.arithmetic[0] in FIXED:
+        return _fixed_point_certificates(module)
+    if not options.certify:
+        return {}
+    model = module.robot.model
+    return options.certificates(model, module.functions, Arithmetic(*module.arithmetic))
+
+
+@lru_cache(maxsize=4)
+def fixed_point(module: Module) -> Mapping[str, FixedFunction]:
+    """The functions in fixed point by name. Raises OptionError."""
+    options, model = module[CertifyOptions], module.robot.model
+    limits = validated_limits(model, options.certify_limits)
+    kind = FixedType.of(module.arithmetic[0], module.options["target"])
+    boxes = max(options.certify_boxes // FIXED_POINT_BOX_DIVISOR, 1)
+    return fixed_functions(model, module.functions, limits, kind, boxes)
+
+
+def _fixed_point_certificates(module: Module) -> dict[str, Certificate]:
+    """The bounds of functions in fixed point."""
+    arithmetic = Arithmetic(*module.arithmetic)
+    return {
+        name: Certificate(name, arithmetic, f.boxes, f.domain, f.outputs, f.largest_value)
+        for name, f in fixed_point(module).items()
+    }
+
+
+def certified_lines(module: Module, d: FunctionDescription) -> list[str]:
+    """The bounds of a function, a line each; none without a certificate."""
+    found = certificates(module)
+    certificate = found.get(d.name)
+    if certificate is None:
+        return [*UNBOUNDED] if found else []
+    units = {a.name: "" if "|" in a.unit or "," in a.unit else f" {a.unit}" for a in d.outs}
+    kind = module.arithmetic[0]
+    texts = [
+        text for out in certificate.outputs for text in _bound_lines(out, units[out.name], kind)
+    ]
+    largest = rounded_up(certificate.largest, 3)
+    return [*texts, f"no intermediate result is larger than {largest}"]
+
+
+def _bound_lines(out: CertifiedOutput, unit: str, scalar: str) -> list[str]:
+    if len(out.shape) == 1 and len(out.error) <= MAX_LISTED_ENTRIES:
+        rows = [
+            (f"{out.name}[{k}]", size, error)
+            for k, (size, error) in enumerate(zip(out.magnitude, out.error, strict=True))
+        ]
+    else:
+        rows = [(f"{out.name}[i]", max(out.magnitude), max(out.error))]
+    return [
+        f"|{name}| <= {rounded_up(size, 3)}{unit}, {scalar} error <= {rounded_up(error, 2)}{unit}"
+        for name, size, error in rows
+    ]
+
+
+# -- functions in fixed point ----------------------------------------------------------------------
+
 
 MAX_INLINE_LENGTH: Final = 48
 """Characters of an expression that is read once, up to which it is written where it is read."""
@@ -250,15 +326,6 @@ def _without_parentheses(text: str) -> str:
     return text[1:-1] if _is_enclosed(text) else text
 
 
-# -- states ----------------------------------------------------------------------------------------
-
-INTEGER_BITS_OF_UNREAD: Final = 8
-"""Bits before the point of an input that no function reads."""
-
-Integers = dict[str, AnyArray]
-"""Integers of inputs or outputs by name: entries x states."""
-
-
 @lru_cache(maxsize=4)
 def fixed_functions_in_c(module: Module) -> tuple[FixedCode, ...]:
     """The functions of a module as fixed-point C. Raises OptionError."""
@@ -269,59 +336,3 @@ def fixed_functions_in_c(module: Module) -> tuple[FixedCode, ...]:
 def fixed_type(module: Module) -> FixedType:
     """The fixed-point type of a module."""
     return FixedType.of(module[COptions].scalar, module[COptions].target)
-
-
-def scale_shift(module: Module, name: str) -> int:
-    """The scale of an array, as a power of one half."""
-    for fixed_function in fixed_point(module).values():
-        for shifts in (fixed_function.fixed.inputs, fixed_function.fixed.outputs):
-            if name in shifts:
-                return shifts[name]
-    return fixed_type(module).bits - INTEGER_BITS_OF_UNREAD
-
-
-def inputs_in_si(module: Module, integers: Integers) -> Integers:
-    """The values of inputs from their integers, in SI units."""
-    unit, model = 2.0 * math.pi / 2.0 ** fixed_type(module).bits, module.robot.model
-    return {
-        name: np.stack(
-            [
-                x * (unit if is_angle(model, name, k) else 2.0 ** -scale_shift(module, name))
-                for k, x in enumerate(rows)
-            ]
-        )
-        for name, rows in integers.items()
-    }
-
-
-def random_integers(module: Module, count: int, seed: str) -> Integers:
-    """Random integers of all inputs within their limits. Half of those of every second state are
-    at their limits."""
-    rng, fixed_function, states = random.Random(seed), fixed_point(module).values(), Integers()
-    for name, size in input_sizes(module).items():
-        states[name] = np.zeros((size, count), np.int64)
-        for k in range(size):
-            bounds_of_input = [one.integers(name, k) for one in fixed_function]
-            low, high = (
-                max(low for low, _ in bounds_of_input),
-                min(high for _, high in bounds_of_input),
-            )
-            for state in range(count):
-                limit = (
-                    state % 2 and rng.random() < 0.5 and not is_angle(module.robot.model, name, k)
-                )
-                states[name][k, state] = (
-                    rng.choice((low, high)) if limit else rng.randint(low, high)
-                )
-    return states
-
-
-def input_sizes(module: Module) -> dict[str, int]:
-    """The sizes of all inputs."""
-    return {a.name: a.size for d in descriptions(module) for a in d.ins}
-
-
-def run_functions(module: Module, integers: Integers) -> dict[str, Integers]:
-    """The integers of the outputs of each function at some states within the limits."""
-    sines = fixed_sines(fixed_type(module))
-    return {f.description.name: run(f.fixed, integers, sines) for f in fixed_functions_in_c(module)}
