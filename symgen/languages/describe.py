@@ -5,7 +5,7 @@ Texts here are plain; each language escapes what comes from the robot's file in 
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,7 +19,6 @@ from symgen.compiler.passes import counts, live_nodes, pivots, used_ops
 from symgen.compiler.program import LoopProgram, Program, Ref
 from symgen.compiler.transforms import vector_jacobian_program
 from symgen.languages import joint_documentation as documentation
-from symgen.languages.accuracy import QuantizedErrors
 from symgen.languages.local_names import named_constants
 from symgen.languages.module import Floats, Module
 from symgen.numbers.operations import COUNTED, OPS
@@ -150,69 +149,42 @@ def packed_arrays(described: Iterable[FunctionDescription]) -> list[Argument]:
 
 
 def _describe(module: Module, function: Function) -> FunctionDescription:
-    inputs = _inputs_with_units(function, module.inputs(function))
-    arguments = _arguments(module, "in", inputs) + _arguments(
-        module, "out", module.outputs(function)
-    )
-    formulas = tuple(
-        documentation.robot_meaning(
-            module.robot.model, _formula(q) + _passive_terms(module.robot, q)
-        )
-        for q in function.quantities
-    )
-    sources = tuple(dict.fromkeys(formulation.source for _, formulation in function.parts))
-    count = operation_text(function.program)
-    inverts = any(q.needs_inverse for q in function.quantities)
+    program, quantities = function.program, function.quantities
+    inverts = any(q.needs_inverse for q in quantities)
     formulations = " + ".join(map(title, dict.fromkeys(f.name for _, f in function.parts)))
-    if isinstance(function.program, LoopProgram):
+    # Gains have the unit that the controller gives them.
+    units = input_units(quantities[0].name) if len(quantities) == 1 else {}
+    inputs = tuple(replace(a, unit=units.get(a.name, a.unit)) for a in module.inputs(function))
+    if isinstance(program, LoopProgram):  # counts pivots that are not positive
         formulations = f"loops over the bodies, in axes of the root; proven by {formulations}"
-    trees = "; long sums are added pairwise" if function.trees else ""
+        tested = tuple(ref for out in program.outputs for ref in out.refs[:1] if ref and inverts)
+    else:
+        tested = pivots(program, divisions=inverts)
     return FunctionDescription(
         function.name,
-        formulas,
-        arguments,
-        count,
-        formulations + trees,
-        sources,
-        function.program,
-        _pivots(function, inverts),
+        tuple(_equation(module.robot, q) for q in quantities),
+        _arguments(module, "in", inputs) + _arguments(module, "out", module.outputs(function)),
+        operation_text(program),
+        formulations + ("; long sums are added pairwise" if function.trees else ""),
+        tuple(dict.fromkeys(formulation.source for _, formulation in function.parts)),
+        program,
+        tested,
         tuple(named_constants(function)),
     )
 
 
-def _pivots(function: Function, inverts: bool) -> tuple[Ref, ...]:
-    """The values that must be positive. Loops over bodies count those that are not."""
-    program = function.program
-    if isinstance(program, LoopProgram):
-        return tuple(ref for out in program.outputs for ref in out.refs[:1] if ref and inverts)
-    return pivots(program, divisions=inverts)
-
-
-def _inputs_with_units(function: Function, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-    """The inputs of a function; gains have the unit that the controller gives them."""
-    if len(function.quantities) > 1:
-        return inputs
-    units = input_units(function.quantities[0].name)
-    return tuple(replace(a, unit=units.get(a.name, a.unit)) for a in inputs)
-
-
-def _formula(q: Quantity) -> str:
-    """The formula as an equation: with the name of its output on the left if it has one output."""
-    return (
-        q.formula
-        if " = " in q.formula or len(q.outputs) > 1
-        else f"{q.outputs[0].name} = {q.formula}"
-    )
-
-
-def _passive_terms(robot: ParametricModel, q: Quantity) -> str:
-    """The passive terms, appended to a formula that ends with g(q); otherwise their names after
-    it."""
+def _equation(robot: ParametricModel, q: Quantity) -> str:
+    """The formula of a quantity, with the name of its output on the left if it has one output, and
+    with its passive terms if it ends with g(q); otherwise their names come after it."""
+    named = " = " in q.formula or len(q.outputs) > 1
+    formula = q.formula if named else f"{q.outputs[0].name} = {q.formula}"
     terms = documentation.passive_terms(robot, q)
-    if not terms or q.formula.endswith("+ g(q)"):
-        return "".join(f" {term}" for term in terms)
-    names = [re.sub(r"^[+-] |\(.*\)", "", term) for term in terms]
-    return f"; with {', '.join(names)}".replace("J^T wrench", "external wrenches")
+    if q.formula.endswith("+ g(q)"):
+        formula = " ".join([formula, *terms])
+    elif terms:
+        names = ", ".join(re.sub(r"^[+-] |\(.*\)", "", term) for term in terms)
+        formula += f"; with {names}".replace("J^T wrench", "external wrenches")
+    return documentation.robot_meaning(robot.model, formula)
 
 
 def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tuple[Argument, ...]:
@@ -249,51 +221,44 @@ ALWAYS_NAMED: Final = frozenset({"add", "sub", "mul", "div", "sin", "cos"})
 
 def operation_text(program: Program) -> str:
     """The operation count of a program in words."""
-    count, named = counts(program), used_ops(program) | ALWAYS_NAMED
-    columns = [(getattr(count, column), _operation_names(column, named)) for column in COUNTED]
-    parts = ", ".join(f"{n} {unit}" for n, unit in columns if n)
-    return f"{count.total} ({parts})" if parts else "none"
-
-
-def _operation_names(column: str, named: AbstractSet[str]) -> str:
-    """The operations in `named` that count there: ``sin, cos or tanh``."""
-    rows = [op for op in OPS.values() if op.counts_as == column and op.name in named]
-    *others, last = (op.symbol or op.name for op in rows)
-    return f"{', '.join(others)} or {last}" if others else last
+    count, named, parts = counts(program), used_ops(program) | ALWAYS_NAMED, list[str]()
+    for column in COUNTED:
+        rows = [op for op in OPS.values() if op.counts_as == column and op.name in named]
+        *others, last = (op.symbol or op.name for op in rows)
+        if number := getattr(count, column):
+            parts.append(
+                f"{number} {', '.join(others)} or {last}" if others else f"{number} {last}"
+            )
+    return f"{count.total} ({', '.join(parts)})" if parts else "none"
 
 
 def coordinate_tables(module: Module, comment: Callable[[str], str], first: int = 0) -> list[str]:
     """Lines of a table of the coordinates, numbered from `first`; of positions and velocities where
     these are not their rates."""
-    coordinates, rates = (
-        [
-            [f"{index + first:5d}", comment(joint), comment(link), kind, unit]
-            for index, joint, link, kind, unit in rows
-        ]
-        for rows in (module.joint_rows(), module.velocity_rows())
-    )
-    table = [_table_head("velocity" if rates else "joint"), *coordinates, *rates]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    if not rates:
-        return [*_aligned_rows([_table_head("joint"), *coordinates], widths)]
-    return [
-        *_aligned_rows([_table_head("position"), *coordinates], widths),
-        "",
-        *_aligned_rows([_table_head("velocity"), *rates], widths),
+    rates = module.velocity_rows()
+    tables = {"position" if rates else "joint": module.joint_rows()}
+    tables |= {"velocity": rates} if rates else {}
+    rows = [
+        row
+        for title, coordinates in tables.items()
+        for row in (
+            ["index", title, "moves link", TYPE_TITLE, "unit"],
+            *(
+                [f"{index + first:5d}", comment(joint), comment(link), kind, unit]
+                for index, joint, link, kind, unit in coordinates
+            ),
+        )
     ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ([cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in rows)
+    lines = ["  ".join(row).rstrip() for row in padded]
+    if rates:
+        lines.insert(len(lines) - len(rates) - 1, "")
+    return lines
 
 
-def _table_head(first: str) -> list[str]:
-    """The titles. The column of types has a minimum width, so that tables of robots with and
-    without prismatic joints line up."""
-    return ["index", first, "moves link", "type".ljust(len("prismatic")), "unit"]
-
-
-def _aligned_rows(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
-    for row in rows:
-        yield "  ".join(
-            f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
+TYPE_TITLE: Final = "type".ljust(len("prismatic"))
+"""Tables of robots with and without prismatic joints line up."""
 
 
 @dataclass(frozen=True)
@@ -317,20 +282,21 @@ def reference_examples(
     """Examples for each function that has reference values, in order."""
     accuracy = module.accuracy_in_double
     allowed = {f.name: module.allowed(f, accuracy) for f in module.functions}
-    return [_reference_example(module, d, allowed[d.name]) for d in described if d.name in allowed]
-
-
-def _reference_example(
-    module: Module, d: FunctionDescription, allowed: Mapping[str, QuantizedErrors]
-) -> ReferenceExample:
     states = module.test_states
-    return ReferenceExample(
-        d.name,
-        bool(d.pivots),
-        [tuple(x for ten in state.link_parameters.values() for x in ten) for state in states],
-        [(a, [s.inputs.get(a.name) for s in states]) for a in d.ins],
-        [(a, [s.expected[a.name] for s in states], allowed[a.name].top) for a in d.outs],
-    )
+    return [
+        ReferenceExample(
+            d.name,
+            bool(d.pivots),
+            [tuple(x for ten in state.link_parameters.values() for x in ten) for state in states],
+            [(a, [s.inputs.get(a.name) for s in states]) for a in d.ins],
+            [
+                (a, [s.expected[a.name] for s in states], allowed[d.name][a.name].top)
+                for a in d.outs
+            ],
+        )
+        for d in described
+        if d.name in allowed
+    ]
 
 
 DERIVATIVES: Final = {
@@ -374,13 +340,9 @@ def derivative_output(
     """The function of the module, with its output, that is the derivative of an output of `d` in an
     input: the cheapest, None where there is none."""
     derivative = DERIVATIVES.get((output, name), "")
-    arguments = {a.name for a in d.ins}
-    found = (
-        shortest_with_output(described, derivative, arguments)
-        if is_entrywise_derivative(module, name)
-        else None
-    )
-    return None if found is None else (found, derivative)
+    found = shortest_with_output(described, derivative, {a.name for a in d.ins})
+    entrywise = found is not None and is_entrywise_derivative(module, name)
+    return (found, derivative) if found is not None and entrywise else None
 
 
 def shortest_with_output(

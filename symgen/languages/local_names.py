@@ -4,15 +4,13 @@ Variables are named after the symbols of the algorithms (Featherstone 2008 for a
 Khalil and Kleinfinger 1986 for canonical frames). A legend explains only the names that occur."""
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from symgen.compiler.passes import live_nodes
 from symgen.languages.conventions import ROW_MAJOR, IndexConvention
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
-from symgen.mechanics.placement import Placement
 from symgen.numbers.decimals import Exact
 from symgen.numbers.scalar import Scalar
 from symgen.tracing.function import Function
@@ -71,147 +69,120 @@ PRODUCT_OF_COMPONENTS: Final = re.compile(r"^((?:wr|wd|w|a|v|h|f|n)\d+)_([xyz])(
 SINE_NAME: Final = re.compile(r"^([cs])(\d+(?:_\d+)*)$")
 SUM_NAME: Final = re.compile(r"^(q|qd|qdd)(\d+(?:_\d+)+)$")
 SHIFTED_ANGLE_NAME: Final = re.compile(r"^([cs])(theta\d+(?:_\d+)*)$")
-MULTIPLE_NAME: Final = re.compile(r"^k\d*_(.+)$")
-PARTIAL_SUM_NAME: Final = re.compile(r"^(.+)_p\d+$")
-VERSION_NAME: Final = re.compile(r"^(.+)_v\d+$")
+DERIVED_NAMES: Final = {
+    "partial sum of {}": re.compile(r"^(.+)_p\d+$"),
+    "another value of {}": re.compile(r"^(.+)_v\d+$"),
+    "constant times {}": re.compile(r"^k\d*_(.+)$"),
+}
+"""What is said of a name that contains another one."""
 NUMBERED_NAME: Final = re.compile(r"^t\d+$")
 NEGATED_PREFIX: Final = "neg_"
 
-
-@dataclass(frozen=True, slots=True)
-class _Legend:
-    """The legend of the variables of a function (or of several functions).
-
-    `names` are the names of the variables in the order of definition, `outputs` those of the output
-    arrays; `entries` is how the language indexes arrays."""
-
-    names: tuple[str, ...]
-    outputs: tuple[str, ...] = ()
-    entries: IndexConvention = ROW_MAJOR
-
-    def lines(self) -> list[str]:
-        """A table with an example of each kind of name that occurs, and its meaning."""
-        found: dict[str, tuple[str, str]] = {}
-        for name in self.names:
-            for kind, example, text in self._kinds(name):
-                found.setdefault(kind, (example, text))
-        width = max((len(example) for example, _ in found.values()), default=0)
-        return [f"{example:<{width}}  {text}" for example, text in found.values()]
-
-    def _kinds(self, name: str) -> Iterator[tuple[str, str, str]]:
-        """Kind, example and meaning of a name and of the names that it is composed of."""
-        if name.startswith(NEGATED_PREFIX):
-            yield NEGATED_PREFIX, name, f"-{name.removeprefix(NEGATED_PREFIX)}"
-            name = name.removeprefix(NEGATED_PREFIX)
-        if NUMBERED_NAME.match(name):
-            yield "t", "t1, t2, ...", "intermediate values without a name"
-            return
-        for kind, pattern, text in (
-            ("part", PARTIAL_SUM_NAME, "partial sum of {}"),
-            ("version", VERSION_NAME, "another value of {}"),
-            ("multiple", MULTIPLE_NAME, "constant times {}"),
-        ):
-            while match := pattern.match(name):
-                yield kind, name, text.format(match[1])
-                name = match[1]
-        yield from self._simple(name) or self._factors(name)
-
-    def _factors(self, name: str) -> list[tuple[str, str, str]]:
-        """The kinds of a product of two names; nothing for a name that is no product."""
-        pieces = re.split(r"_(?=[A-Za-z]+\d)", name, maxsplit=1)
-        if len(pieces) != 2:
-            return []
-        first, second = pieces
-        product = ("product", name, f"{self._factor(first)} times {self._factor(second)}")
-        return [product, *self._simple(first), *self._simple(second)]
-
-    def _factor(self, name: str) -> str:
-        """A factor of a product: an entry of an input, or a variable."""
-        match = re.fullmatch(r"(q|qd|qdd)(\d+)", name)
-        return self.entries.of(match[1], int(match[2]) - 1) if match else name
-
-    def _simple(self, name: str) -> list[tuple[str, str, str]]:
-        """The kinds of a name that is no product, empty where it is of no kind."""
-        function = {"c": "cosine", "s": "sine"}
-        if match := SINE_NAME.match(name):
-            return [("sine", name, f"{function[match[1]]} of {self._sum('q', match[2])}")]
-        if match := SHIFTED_ANGLE_NAME.match(name):
-            return [("shifted", name, f"{function[match[1]]} of {match[2]}")]
-        if match := SUM_NAME.match(name):
-            return [("sum", name, self._sum(match[1], match[2]))]
-        if match := PRODUCT_OF_COMPONENTS.match(name):
-            stem, i, j = match.groups()
-            return [("components", name, f"{stem}_{i} times {stem}_{j}"), *self._stem(stem)]
-        output = next((out for out in self.outputs if name.startswith(f"{out}_")), None)
-        if output and re.fullmatch(r"[\d_]+", name.removeprefix(f"{output}_")):
-            index = ", ".join(name.removeprefix(f"{output}_").split("_"))
-            return [("entry", name, f"entry [{index}] of {output}, indices from 0")]
-        return self._stem(name)
-
-    def _sum(self, array: str, joints: str) -> str:
-        return " + ".join(self.entries.of(array, int(k) - 1) for k in joints.split("_"))
-
-    def _stem(self, name: str) -> list[tuple[str, str, str]]:
-        """The kind of a name by its stem; for names of a pair or of a step their kind, too."""
-        match = re.match(r"([A-Za-z]+)(\d+)", name)
-        if not match or match[1] not in STEM_MEANINGS:
-            return []
-        stem, number = match.groups()
-        if pair := PAIR_NAME.match(name):
-            example = f"{stem}{number}_{pair[3]}"
-            return [
-                (
-                    f"{stem} pair",
-                    example,
-                    f"{stem} per unit velocity or acceleration of joint {number}, in axes of body "
-                    f"{pair[3]}",
-                )
-            ]
-        row = (stem, stem + number, STEM_MEANINGS[stem].replace("{1}", number))
-        if step := STEP_NAME.match(name):
-            example = f"{stem}{number}{step[3]}"
-            text = f"{stem}{number} in an intermediate frame between the body and its parent"
-            return [row, ("step", example, text)]
-        return [row]
+LegendRow = tuple[str, str, str]
+"""Kind, example and meaning of a name."""
 
 
 def legend(
     names: Iterable[str], outputs: Iterable[str], entries: IndexConvention = ROW_MAJOR
 ) -> list[str]:
-    """The lines of the legend of variables with these names, in functions with these output
-    arrays."""
-    return _Legend(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(outputs)), entries).lines()
+    """A table with an example of each kind of variable that occurs, and its meaning. `names` are
+    those of the variables in the order of definition, `outputs` those of the output arrays;
+    `entries` is how the language indexes arrays."""
+    found, arrays = dict[str, tuple[str, str]](), [*dict.fromkeys(outputs)]
+    for name in dict.fromkeys(names):
+        for kind, example, text in _rows_of_name(name, arrays, entries):
+            found.setdefault(kind, (example, text))
+    width = max((len(example) for example, _ in found.values()), default=0)
+    return [f"{example:<{width}}  {text}" for example, text in found.values()]
+
+
+def _rows_of_name(
+    name: str, outputs: Sequence[str], entries: IndexConvention
+) -> Iterator[LegendRow]:
+    """The rows of a name and of the names that it is composed of."""
+    if name.startswith(NEGATED_PREFIX):
+        yield NEGATED_PREFIX, name, f"-{name.removeprefix(NEGATED_PREFIX)}"
+        name = name.removeprefix(NEGATED_PREFIX)
+    if NUMBERED_NAME.match(name):
+        yield "t", "t1, t2, ...", "intermediate values without a name"
+        return
+    for text, pattern in DERIVED_NAMES.items():
+        while match := pattern.match(name):
+            yield text, name, text.format(match[1])
+            name = match[1]
+    rows = _simple_rows(name, outputs, entries)
+    pieces = re.split(r"_(?=[A-Za-z]+\d)", name, maxsplit=1)
+    if not rows and len(pieces) == 2:
+        entry = re.compile(r"(q|qd|qdd)(\d+)")
+        first, second = (
+            entries.of(match[1], int(match[2]) - 1) if (match := entry.fullmatch(piece)) else piece
+            for piece in pieces
+        )
+        yield "product", name, f"{first} times {second}"
+        rows = [row for piece in pieces for row in _simple_rows(piece, outputs, entries)]
+    yield from rows
+
+
+def _simple_rows(name: str, outputs: Sequence[str], entries: IndexConvention) -> list[LegendRow]:
+    """The rows of a name that is no product, none where it is of no kind."""
+
+    def total(array: str, joints: str) -> str:
+        return " + ".join(entries.of(array, int(k) - 1) for k in joints.split("_"))
+
+    function = {"c": "cosine", "s": "sine"}
+    if match := SINE_NAME.match(name):
+        return [("sine", name, f"{function[match[1]]} of {total('q', match[2])}")]
+    if match := SHIFTED_ANGLE_NAME.match(name):
+        return [("shifted", name, f"{function[match[1]]} of {match[2]}")]
+    if match := SUM_NAME.match(name):
+        return [("sum", name, total(match[1], match[2]))]
+    if match := PRODUCT_OF_COMPONENTS.match(name):
+        stem, i, j = match.groups()
+        return [("components", name, f"{stem}_{i} times {stem}_{j}"), *_stem_rows(stem)]
+    output = next((out for out in outputs if name.startswith(f"{out}_")), None)
+    if output and re.fullmatch(r"[\d_]+", name.removeprefix(f"{output}_")):
+        index = ", ".join(name.removeprefix(f"{output}_").split("_"))
+        return [("entry", name, f"entry [{index}] of {output}, indices from 0")]
+    return _stem_rows(name)
+
+
+def _stem_rows(name: str) -> list[LegendRow]:
+    """The row of a name by its stem; for names of a pair or of a step their row, too."""
+    match = re.match(r"([A-Za-z]+)(\d+)", name)
+    if not match or match[1] not in STEM_MEANINGS:
+        return []
+    stem, number = match.groups()
+    if pair := PAIR_NAME.match(name):
+        text = f"per unit velocity or acceleration of joint {number}, in axes of body {pair[3]}"
+        return [(f"{stem} pair", f"{stem}{number}_{pair[3]}", f"{stem} {text}")]
+    row = (stem, stem + number, STEM_MEANINGS[stem].replace("{1}", number))
+    if step := STEP_NAME.match(name):
+        text = f"{stem}{number} in an intermediate frame between the body and its parent"
+        return [row, ("step", f"{stem}{number}{step[3]}", text)]
+    return [row]
 
 
 # -- constants -------------------------------------------------------------------------------------
 
-MOMENT_NAMES: Final = {"m": "MR", "x": "MXR", "y": "MYR", "z": "MZR"}
 TRIVIAL_FACTORS: Final = frozenset({0.5, 1.0, 2.0})
 """Factors that occur in every formula, so that a name for them would mislead."""
-AXES: Final = ((0, "x"), (1, "y"), (2, "z"))
 
 
 def named_constants(function: Function) -> list[str]:
     """The numeric constants of a function that have a name, as texts such as ``0.425 = -d_3``, in
-    the order of first use.
+    the order of first use; of several names the first.
 
     The names are the regrouped inertial parameters of bodies (with their sums and differences), the
     constants of canonical frames, and the gravitational acceleration."""
-    names = _constant_names(function)
-    nodes = (function.program.nodes[k] for k in live_nodes(function.program))
-    values = dict.fromkeys(abs(float(node.a)) for node in nodes if node.op == "const")
-    return [f"{value!r} = {names[value]}" for value in values if value in names]
-
-
-def _constant_names(function: Function) -> dict[float, str]:
-    """A name for each absolute value; the first one, where several have it."""
-    found: dict[float, str] = {}
+    names: dict[float, str] = {}
     for regrouping in dict.fromkeys(formulation.regrouping for _, formulation in function.parts):
         for name, value in _model_constants(function.regroups[regrouping].layout):
             number = _as_constant(value)
             if number and abs(number) not in TRIVIAL_FACTORS:
-                found.setdefault(abs(number), f"{'-' if number < 0 else ''}{name}")
-    return found
+                names.setdefault(abs(number), f"{'-' if number < 0 else ''}{name}")
+    nodes = (function.program.nodes[k] for k in live_nodes(function.program))
+    values = dict.fromkeys(abs(float(node.a)) for node in nodes if node.op == "const")
+    return [f"{value!r} = {names[value]}" for value in values if value in names]
 
 
 def _as_constant(value: Scalar) -> float | None:
@@ -220,31 +191,22 @@ def _as_constant(value: Scalar) -> float | None:
 
 
 def _model_constants(layout: CanonicalModel) -> Iterator[tuple[str, Scalar]]:
+    """The constants of a model by name; a frame that is not canonical has none."""
     for i, body in enumerate(layout.bodies, 1):
-        yield from ((f"{name}_{i}", value) for name, value in _frame_constants(body.placement))
-        yield from ((f"{name}_{i}", value) for name, value in _inertia_constants(body.inertia))
-        yield from _second_moment_sums(i, body.inertia)
+        if (to_axis := getattr(body.placement, "to_axis", None)) is not None:
+            yield from ((f"d_{i}", to_axis.d), (f"b_{i}", to_axis.b))
+            yield from ((f"r_{i}", body.placement.r), (f"y_{i}", to_axis.y))
+            for name in ("alpha", "beta", "gamma"):
+                yield f"cos({name})_{i}", getattr(to_axis, name).c0
+                yield f"sin({name})_{i}", getattr(to_axis, name).s0
+        inertia = body.inertia
+        yield f"MR_{i}", inertia.m
+        yield from ((f"M{axis}R_{i}", inertia.h[k]) for k, axis in enumerate("XYZ"))
+        for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
+            yield f"S{'XYZ'[a]}{'XYZ'[b]}R_{i}", inertia.s[a, b]
+        yield from _second_moment_sums(i, inertia)
     for free_fall in layout.gravity.values():
-        yield from ((f"g_{axis}", free_fall[k]) for k, axis in AXES)
-
-
-def _frame_constants(placement: Placement) -> Iterator[tuple[str, Scalar]]:
-    """The constants of a canonical frame; a placement of another kind has none."""
-    to_axis = getattr(placement, "to_axis", None)
-    if to_axis is None:
-        return
-    yield from (("d", to_axis.d), ("b", to_axis.b), ("r", placement.r), ("y", to_axis.y))
-    angles = {"alpha": to_axis.alpha, "beta": to_axis.beta, "gamma": to_axis.gamma}
-    for name, angle in angles.items():
-        yield f"cos({name})", angle.c0
-        yield f"sin({name})", angle.s0
-
-
-def _inertia_constants(inertia: Inertia) -> Iterator[tuple[str, Scalar]]:
-    yield "MR", inertia.m
-    yield from ((MOMENT_NAMES[axis], inertia.h[k]) for k, axis in AXES)
-    for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
-        yield f"S{'XYZ'[i]}{'XYZ'[j]}R", inertia.s[i, j]
+        yield from ((f"g_{axis}", free_fall[k]) for k, axis in enumerate("xyz"))
 
 
 def _second_moment_sums(i: int, inertia: Inertia) -> Iterator[tuple[str, Scalar]]:

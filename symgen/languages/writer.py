@@ -5,7 +5,7 @@ a named constant. Outputs are stored as soon as they are known, so that few valu
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -159,7 +159,8 @@ class _StatementWriter:
         return self.result
 
     def _visit(self, index: Index, section: str) -> None:
-        """Write a node, unless a loop of sines needed it earlier."""
+        """Write a node, unless a loop of sines needed it earlier, and store it in the entries of
+        outputs that are equal to it."""
         if index in self.visited:
             return
         self.visited.add(index)
@@ -168,9 +169,18 @@ class _StatementWriter:
             self._emit_sines(group, section)
         self.current_section = section
         if group is None:
-            self._emit_value(index)
-        if index in self.stores:
-            self._store(index)
+            text = self._expression(index)
+            if self.uses[index] == 1 and index not in self.always_named:
+                self.texts[index] = text
+                self.inline.add(index)
+            else:
+                self._define(index, text)
+        for wanted in (False, True):
+            stores = self.stores.get(index, ())
+            left = [self._entry(array, k) for array, k, negative in stores if negative == wanted]
+            if left:
+                right = self._with_sign(index, wanted)
+                self.result.append(Statement(section, None, tuple(left), right))
 
     def _emit_sines(self, group: SineGroup, section: str) -> None:
         """The loop that makes a group of sines and cosines, before the first of them is read."""
@@ -182,20 +192,19 @@ class _StatementWriter:
                     self._visit(node, title)
             self.result.append(SineLoop(title, tuple(map(self._text, group.angles)), group.pairs))
 
-    def _emit_value(self, index: Index) -> None:
-        text = self._expression(index)
-        if self.uses[index] == 1 and index not in self.always_named:
-            self.texts[index] = text
-            self.inline.add(index)
-        else:
-            self._define(index, text)
-
     def _expression(self, index: Index) -> Expression:
         """The node in terms of its operands. While the line is too long, the longest operand
         becomes a variable."""
         node = self.program.nodes[index]
         while True:
-            text = self._operation(index, node)
+            if node.op == "mul":
+                text, negative = self._product(node)
+            elif node.op in ADDITIVE_OPS:
+                text, negative = self._sum(node, index in self.negated)
+            else:
+                text, negative = self._function(node)
+            if negative != (index in self.negated):
+                text = negated(text)
             if text.length <= self.dialect.width:
                 return text
             pending = [k for k in operands(node) if k in self.inline]
@@ -204,15 +213,6 @@ class _StatementWriter:
             longest = max(pending, key=lambda k: self.texts[k].length)
             self.inline.remove(longest)
             self._define(longest, self.texts.pop(longest))
-
-    def _operation(self, index: Index, node: Node) -> Expression:
-        if node.op == "mul":
-            text, negative = self._product(node)
-        elif node.op in ADDITIVE_OPS:
-            text, negative = self._sum(node, index in self.negated)
-        else:
-            text, negative = self._function(node)
-        return text if negative == (index in self.negated) else negated(text)
 
     def _product(self, node: Node) -> tuple[Expression, bool]:
         """The product of two variables, and whether it is the negative of the node."""
@@ -245,26 +245,17 @@ class _StatementWriter:
         """The node's variable (or its expression), which holds its negative where it is flipped."""
         text = self.texts.get(index)
         if text is None:
-            text = self.texts[index] = atom(self._token(index))
+            node = self.program.nodes[index]
+            token: Token = index
+            if node.op == "const":
+                token = self.dialect.literal(node.a)
+            elif node.op == "input":
+                token = self.dialect.input(node.a, node.b)
+            text = self.texts[index] = atom(token)
         return text
-
-    def _token(self, index: Index) -> Token:
-        node = self.program.nodes[index]
-        if node.op == "const":
-            return self.dialect.literal(node.a)
-        return self.dialect.input(node.a, node.b) if node.op == "input" else index
 
     def _define(self, index: Index, text: Expression) -> None:
         self.result.append(Statement(self.current_section, index, (), text))
-
-    def _store(self, index: Index) -> None:
-        """Store a node in the entries of outputs that are equal to it."""
-        stores = self.stores[index]
-        for wanted in (False, True):
-            left = [self._entry(array, k) for array, k, negative in stores if negative == wanted]
-            if left:
-                right = self._with_sign(index, wanted)
-                self.result.append(Statement(self.current_section, None, tuple(left), right))
 
     def _entry(self, array: str, k: int) -> str:
         return self.dialect.entry(array, self.shapes[array], k)
@@ -327,72 +318,39 @@ def code_blocks(
     `targets` are defined by that text."""
     result: list[Block] = []
     targets, loops = targets or {}, 0
+
+    def target(node: Index) -> str:
+        return targets.get(node) or dialect.declare.format(name=texts[node])
+
     for s in steps:
         if not result or result[-1].title != s.section:
             result.append(Block(s.section))
+        lines = result[-1].lines
         if isinstance(s, Statement):
-            left = s.left or (_assignment_target(s.node, texts, dialect, targets),)
-            result[-1].lines.append(CodeLine(left, _expression_text(s.right, texts)))
-        elif len(s.angles) == 1:
-            result[-1].lines += _sincos_lines(s, texts, dialect, targets)
-        else:
-            result[-1].lines += _sine_loop_lines(s, loops, texts, dialect, targets)
-            loops += 1
+            left = s.left or tuple(map(target, s.defines))
+            lines.append(CodeLine(left, _expression_text(s.right, texts)))
+            continue
+        angles = [_expression_text(angle, texts) for angle in s.angles]
+        if len(angles) == 1:
+            declaration = dialect.declare_uninitialized
+            local = [node for node in s.defines if declaration and node not in targets]
+            lines += [CodeLine((), declaration.format(name=texts[node])) for node in local]
+            sine, cosine = (texts[node] for node in s.defines)
+            call = dialect.sincos_call.format(angle=angles[0], sine=sine, cosine=cosine)
+            lines.append(CodeLine((), call))
+            continue
+        loops += 1
+        number = f"{loops}" if loops > 1 else ""
+        assert dialect.sincos_loop is not None
+        lines += [CodeLine((), line) for line in dialect.sincos_loop(angles, number)]
+        lines += [
+            CodeLine((target(node),), f"{array}{number}[{k}]")
+            for k, pair in enumerate(s.pairs)
+            for node, array in zip(pair, (SINE_ARRAY, COSINE_ARRAY), strict=True)
+            if node is not None
+        ]
     return result
 
 
 def _expression_text(text: Expression, texts: Mapping[Index, str]) -> str:
     return "".join([t if isinstance(t, str) else texts[t] for t in text.tokens])
-
-
-def _sincos_lines(
-    s: SineLoop,
-    texts: Mapping[Index, str],
-    dialect: Dialect,
-    targets: Mapping[Index, str],
-) -> Iterator[CodeLine]:
-    for node in s.defines:
-        if dialect.declare_uninitialized and node not in targets:
-            yield CodeLine((), dialect.declare_uninitialized.format(name=texts[node]))
-    sine, cosine = (texts[node] for node in s.defines)
-    yield CodeLine(
-        (),
-        dialect.sincos_call.format(
-            angle=_expression_text(s.angles[0], texts), sine=sine, cosine=cosine
-        ),
-    )
-
-
-def _sine_loop_lines(
-    s: SineLoop,
-    loops: int,
-    texts: Mapping[Index, str],
-    dialect: Dialect,
-    targets: Mapping[Index, str],
-) -> Iterator[CodeLine]:
-    """The loop with its own arrays, and the variables that it defines."""
-    assert dialect.sincos_loop is not None
-    number = f"{loops + 1}" if loops else ""
-    yield from (
-        CodeLine((), line)
-        for line in dialect.sincos_loop(
-            [_expression_text(angle, texts) for angle in s.angles], number
-        )
-    )
-    for k, pair in enumerate(s.pairs):
-        for node, array in zip(pair, (SINE_ARRAY, COSINE_ARRAY), strict=True):
-            if node is not None:
-                yield CodeLine(
-                    (_assignment_target(node, texts, dialect, targets),),
-                    f"{array}{number}[{k}]",
-                )
-
-
-def _assignment_target(
-    node: Index | None,
-    texts: Mapping[Index, str],
-    dialect: Dialect,
-    targets: Mapping[Index, str],
-) -> str:
-    assert node is not None  # a statement without entries to store defines a variable
-    return targets.get(node) or dialect.declare.format(name=texts[node])
