@@ -18,7 +18,7 @@ from benchmarks.bench.cases import ROBOTS
 from benchmarks.bench.plain import Plain, chain_urdf
 from benchmarks.bench.published import JOHANNESSEN
 from benchmarks.pictures import save
-from symgen.inspection.pictures import BLUE, ORANGE, new_figure, styled
+from symgen.inspection.rendering import BLUE, ORANGE, new_figure, styled
 from symgen.reading.assemble import load
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel

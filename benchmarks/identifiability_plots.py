@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.identifiability import NAMES
 from benchmarks.pictures import save
-from symgen.inspection.pictures import BLUE, GREY, ORANGE, VERMILION, new_figure, styled
+from symgen.inspection.rendering import BLUE, GREY, ORANGE, VERMILION, new_figure, styled
 
 COLORS = {"alone": BLUE, "sum": ORANGE, "none": GREY}
 MARKS = {"alone": "o", "sum": "s", "none": "x"}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from symgen.mechanics.joints.standard_joints import Floating
 from symgen.mechanics.model import PARAMETER_NAMES, RigidBodyModel
+from symgen.mechanics.standard_joints import FLOATING
 from symgen.reading.sources import read
 
 Array = Any
@@ -18,8 +18,8 @@ TENSOR = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """The ten of a body in Pinocchio's order."""
 
 ROOT = "root_joint"
-VELOCITIES = tuple(row.suffix for row in Floating().velocities)
-SEVEN, SIX = len(Floating().positions), len(VELOCITIES)
+VELOCITIES = tuple(row.suffix for row in FLOATING.velocities)
+SEVEN, SIX = len(FLOATING.positions), len(VELOCITIES)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from benchmarks.bench.plain import Plain
 from benchmarks.bench.plots import LOOKS
 from benchmarks.page_tables import write_table
 from benchmarks.pictures import save
-from symgen.inspection.pictures import new_figure, styled
+from symgen.inspection.rendering import new_figure, styled
 from symgen.languages.c.options import TARGETS
 from tests.support.random_trees import anywhere, inertia
 

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.relative_error import relative
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import SymgenError
-from symgen.mechanics.joints.body_axes import quaternion_rows
+from symgen.mechanics.joint_type import quaternion_rows
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.numbers.scalar import plain
 from symgen.reading.assemble import load

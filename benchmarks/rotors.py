@@ -16,7 +16,7 @@ from symgen.compiler.program import Program
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.model import Joint, Link, RigidBodyModel, Rotor
 from symgen.mechanics.parameters import canonical_model
-from symgen.mechanics.pose import IDENTITY, Pose
+from symgen.mechanics.spatial import IDENTITY, Pose
 from symgen.reading.bodies_from_joints import MovingJoint, bodies
 
 Array = Any

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from firmware.tools import ROOT
-from symgen.api import generate
+from symgen.jobs.api import generate
 from symgen.languages.c.backend import functions
 from symgen.languages.c.controller_code import CController, controllers
 from symgen.languages.c.printed_function import CFunction

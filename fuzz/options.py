@@ -12,7 +12,7 @@ import click
 from fuzz.draw import argument, number
 from fuzz.nodes import Node
 from symgen.identification.model.settings import Settings
-from symgen.jobs.options import JOB_OPTIONS
+from symgen.jobs.jobfile import JOB_OPTIONS
 from symgen.options import rows
 
 OUT: Final = {"generate": "out", "build": "pkg", "excite": "motion.csv", "init": "new.toml"}
@@ -65,7 +65,7 @@ def joint(rng: Random, names: Names) -> str:
 @cache
 def _quantities() -> dict[str, tuple[str, tuple[str, ...]]]:
     """What each quantity belongs to, and its formulations."""
-    from symgen.inspection.report_tables import registry_data
+    from symgen.inspection.command_reports import registry_data
 
     found = registry_data()["quantities"]
     of = {name: "link" * row["of_link"] + "joint" * row["of_joint"] for name, row in found.items()}

@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from symgen.api import generate, trace
     from symgen.errors import SymgenError
     from symgen.identification.data.open_log import read_log
-    from symgen.jobs.compiling import compile
+    from symgen.jobs.api import compile, generate, trace
     from symgen.jobs.job import Job
     from symgen.reading.assemble import load
     from symgen.reading.builder import Builder
@@ -54,7 +53,6 @@ __all__ = [
 ]
 
 _WHERE = {
-    "compile": "symgen.jobs.compiling",
     "load": "symgen.reading.assemble",
     "Job": "symgen.jobs.job",
     "SymgenError": "symgen.errors",
@@ -74,7 +72,7 @@ def __getattr__(name: str) -> Any:
     quick."""
     if name not in __all__:
         raise AttributeError(f"module 'symgen' has no attribute {name!r}")
-    return getattr(import_module(_WHERE.get(name, "symgen.api")), name)
+    return getattr(import_module(_WHERE.get(name, "symgen.jobs.api")), name)
 
 
 def __dir__() -> list[str]:

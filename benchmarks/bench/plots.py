@@ -10,7 +10,7 @@ from benchmarks.bench.cases import CHAIN_QUANTITIES, QUANTITIES
 from benchmarks.bench.published import JOHANNESSEN
 from benchmarks.bench.report import CASADI, PINOCCHIO, Row, at, best, ratio, robots_of
 from benchmarks.pictures import save
-from symgen.inspection.pictures import (
+from symgen.inspection.rendering import (
     BLUE,
     GREY,
     ORANGE,

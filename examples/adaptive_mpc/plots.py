@@ -8,7 +8,15 @@ import numpy as np
 
 from benchmarks.pictures import save
 from examples.adaptive_mpc import task
-from symgen.inspection.pictures import BLACK, BLUE, GREEN, ORANGE, VERMILION, new_figure, styled
+from symgen.inspection.rendering import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    VERMILION,
+    new_figure,
+    styled,
+)
 
 COLORS = {"off": VERMILION, "on": BLUE, "known": BLACK}
 DASHES = {"off": "-", "on": "-", "known": ":"}

@@ -12,7 +12,7 @@ from symgen.algorithms.gradients import cross_force, force_rate
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia, second_moment_times, spatial_momentum
-from symgen.mechanics.joints import Freedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.moments import (
     NO_MOMENTS,
     Moments,

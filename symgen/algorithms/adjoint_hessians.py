@@ -43,7 +43,7 @@ from symgen.algorithms.forward_dynamics import accelerating_forces
 from symgen.algorithms.motion import wrenches_in_link_axes
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.joints import Freedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.spatial import ZERO_VECTOR, Turn
 from symgen.numbers.dual import along, tangents
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar

@@ -32,7 +32,7 @@ from symgen.algorithms.motion import (
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.joints import Freedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.moments import NO_PAIRED_MOMENTS, PairedMoments, paired_moments_of
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import UNIT_Z, ZERO_FORCE, ZERO_VECTOR, Force, Turn, Twist, Vector

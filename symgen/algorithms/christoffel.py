@@ -22,7 +22,7 @@ from symgen.algorithms.coriolis import C_MATRIX, square_matrix
 from symgen.algorithms.registry import PACKED_PAIRS, Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
-from symgen.mechanics.joints import Freedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.moments import (
     Moments,
     joint_label,

@@ -23,7 +23,7 @@ from symgen.algorithms.motion import Velocity, twists, velocities
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import second_moment_times, spatial_momentum
-from symgen.mechanics.joints import Freedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.moments import (
     MovingBody,
     joint_label,

@@ -28,8 +28,7 @@ from symgen.algorithms.regressors import Y, slotine_li_regressor
 from symgen.algorithms.term_derivatives import CUBE, coriolis_gradients, rate
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
-from symgen.mechanics.joints import Freedom
-from symgen.mechanics.joints.joint_type import BalancedFreedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import twist_at_frame
 from symgen.mechanics.spatial import (
@@ -108,7 +107,7 @@ class SkewOperator:
 
 def _trace(system: CanonicalModel, i: int) -> Scalar:
     s = system.body(i).inertia.s
-    disc = isinstance(system.body(i).joint, BalancedFreedom)
+    disc = system.body(i).joint.is_balanced
     return 0.5 * s.across if disc else s.xx + s.yy + s.zz
 
 

@@ -22,7 +22,7 @@ from symgen.mechanics.inertia import (
     second_moment_times,
 )
 from symgen.mechanics.joint_forces import JointState
-from symgen.mechanics.joints import Freedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.moments import shift_to_parent_named, turned_in
 from symgen.mechanics.spatial import (
     ZERO_FORCE,

@@ -29,7 +29,7 @@ from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, veloc
 from symgen.algorithms.newton_euler import inertial_force, inverse_dynamics
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.inertia import inertia_times, second_moment_times
-from symgen.mechanics.joints import Freedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.moments import MovingBody, shift_to_ancestors, shift_to_parent
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import UNIT_Z, ZERO_FORCE, Force, Twist, Vector

@@ -18,7 +18,7 @@ from symgen.algorithms.manifold import SingleCoordinate, charts, moved
 from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.algorithms.steps import difference
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.joints.body_axes import quaternion_rows
+from symgen.mechanics.joint_type import quaternion_rows
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.operations import sign, sqrt

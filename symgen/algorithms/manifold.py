@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import Coupling
-from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows, twist_from_rates
+from symgen.mechanics.joint_type import BodyAxesJoint, quaternion_rows, twist_from_rates
 from symgen.mechanics.rigid_motion import matvec, transpose
 from symgen.mechanics.spatial import ZERO_VECTOR, Twist, Vector
 from symgen.numbers.dual import along, tangents

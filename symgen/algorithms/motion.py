@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel, cached_by_positions
-from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import (
     Motion,
     Rows,
@@ -24,7 +23,7 @@ from symgen.mechanics.rigid_motion import (
     rotation_columns,
     rotation_rows,
 )
-from symgen.mechanics.spatial import ZERO_TWIST, Step, Turn, Twist, Vector
+from symgen.mechanics.spatial import ZERO_TWIST, Pose, Step, Turn, Twist, Vector
 from symgen.numbers.scalar import Coordinates, Scalar, dot
 
 # -- velocities ------------------------------------------------------------------------------------

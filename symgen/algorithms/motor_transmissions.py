@@ -32,10 +32,9 @@ from symgen.mechanics.joint_listing import (
     single_positions,
     velocity_row,
 )
-from symgen.mechanics.kinematic_loop import as_number
+from symgen.mechanics.kinematic_loop import UnitAngle, as_number, coordinate
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import multiple
-from symgen.mechanics.unit_angle import UnitAngle, coordinate
 from symgen.numbers.operations import sqrt
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 from symgen.text import shown

@@ -24,9 +24,8 @@ from symgen.algorithms.motion import FramePose, twists
 from symgen.algorithms.registry import Array
 from symgen.algorithms.term_derivatives import position_gradient, rate, second_rate
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.pose import Pose
 from symgen.mechanics.rigid_motion import matvec, twist_at_frame
-from symgen.mechanics.spatial import ZERO_TWIST, Rotation, Turn, Twist, Vector
+from symgen.mechanics.spatial import ZERO_TWIST, Pose, Rotation, Turn, Twist, Vector
 from symgen.numbers.decimals import atan2
 from symgen.numbers.operations import cos, sign, sin, sqrt
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain, structural

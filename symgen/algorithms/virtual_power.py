@@ -35,7 +35,7 @@ from symgen.algorithms.motion import (
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
-from symgen.mechanics.joints.joint_type import TURN
+from symgen.mechanics.joint_type import TURN
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import ZERO_TWIST, Angle, Turn, Twist
 from symgen.numbers.dual import along, tangent, unit

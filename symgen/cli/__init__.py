@@ -1,4 +1,4 @@
-"""The command line: one file a command, loaded when it is asked for.
+"""The command line. The file of a command is loaded when it is asked for.
 
-Knows all packages. Offers `main.main`; a command is a row of `main.COMMANDS` and the file of its
-name."""
+Knows all packages. Offers `main.main`; a command is a row of `main.SECTIONS` and of
+`main.MODULES`."""

@@ -1,4 +1,5 @@
-"""The commands on code: ``generate``, ``build``, ``verify``, ``evidence`` and ``ops``."""
+"""The commands on code: ``generate``, ``build``, ``verify``, ``evidence``, ``ops``, ``dump`` and
+``list``."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ import click
 
 from symgen import output
 from symgen.certified.certificate import CertifyOptions
-from symgen.cli.help import command, option
+from symgen.cli.help import command, completer, option
 from symgen.cli.options import (
     FILE,
     FOLDER,
@@ -21,19 +22,22 @@ from symgen.cli.options import (
     folder,
     given,
     out,
+    progress,
+    say,
+    say_lines,
     with_options,
 )
-from symgen.cli.progress import progress, say
 from symgen.compiler.parallel import process_count
 from symgen.errors import Notice, OptionError
-from symgen.jobs.options import LANGUAGE_OPTIONS, NameOptions, WriteOptions
+from symgen.jobs.jobfile import LANGUAGE_OPTIONS, NameOptions, WriteOptions
 from symgen.languages.c.options import COptions, Release
 from symgen.native.compiler import PORTABLE_FAST
 from symgen.options import rows
 from symgen.text import shown
+from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
-    from symgen.jobs.tune import TimedFormulation
+    from symgen.jobs.generating import TimedFormulation
     from symgen.languages.module import Module
 
 
@@ -77,10 +81,10 @@ def generate(
     symgen generate robots/panda.urdf -o build/panda --quantity terms=bias+mass_matrix
     symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
     """
-    from symgen.inspection.command_reports import generation, warnings
+    from symgen.inspection.command_reports import generation
+    from symgen.inspection.robot_report import warnings
     from symgen.jobs.generating import generated_files
-    from symgen.jobs.job import Job
-    from symgen.jobs.job_notices import notices_after_tracing
+    from symgen.jobs.job import Job, notices_after_tracing
     from symgen.jobs.jobfile import keep_formulations
     from symgen.mechanics.inertia_checks import check_inertias
 
@@ -88,7 +92,7 @@ def generate(
         job = Job.of(file, **given(options))
         times: Sequence[TimedFormulation] = []
         if tune:
-            from symgen.jobs.tune import tuned
+            from symgen.jobs.generating import tuned
 
             job, times = tuned(job, job.load(), tell)
         module, loaded, paths = generated_files(
@@ -189,7 +193,6 @@ def build(
     symgen build robots/ur5.urdf -o build/python --quantity regressor --quantity inverse_dynamics
     PYTHONPATH=build/python python -c "import ur5; print(ur5.regressor.__doc__)"
     """
-    from symgen import output
     from symgen.inspection.command_reports import generation, operations
     from symgen.jobs.extension_modules import build as run
 
@@ -328,8 +331,7 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
     """
     from symgen.inspection.command_reports import formulations, operations
     from symgen.jobs.generating import check_functions
-    from symgen.jobs.job import Job
-    from symgen.jobs.job_notices import notices_after_tracing
+    from symgen.jobs.job import Job, notices_after_tracing
 
     job = Job.of(file, **given(options))
     check_functions(job)
@@ -343,3 +345,56 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
         say([*loaded.notices, *remarks])
     report = formulations(module, traced) if every else operations(module)
     report.print(as_json)
+
+
+@command()
+@FILE
+@option(
+    "--quantity",
+    metavar="NAME",
+    required=True,
+    shell_complete=completer(rows(FunctionOptions, only=["quantities"])[0]),
+    help="Quantity (see symgen list), or NAME=A+B for a function that computes A and B.",
+    section="Functions",
+)
+@with_options(rows(FunctionOptions, only=["parameters", "optimize"]), JSON, ROBOT)
+def dump(file: str, quantity: str, as_json: bool, **options: Any) -> None:
+    """Print the operations of a function, one per line.
+
+    \b
+    symgen dump robots/ur5.urdf --quantity gravity
+    """
+    from symgen.compiler.dump import dump as dumped
+    from symgen.jobs.api import trace
+
+    function = trace(file, quantity, **options)
+    lines = dumped(function.program)
+    if as_json:
+        data = {"quantity": function.name, **function.counts.as_dict()}
+        output.say(output.as_json(data | {"lines": lines.splitlines()}))
+    else:
+        output.say(lines)
+
+
+@command("list")
+@option(
+    "--all",
+    "details",
+    is_flag=True,
+    help="Print the formula, the inputs and the outputs of each quantity.",
+    section="Output",
+)
+@with_options(JSON)
+def list_(details: bool, as_json: bool) -> None:
+    """List the quantities and languages.
+
+    \b
+    symgen list
+    symgen list --all
+    """
+    from symgen.inspection.command_reports import overview, registry
+
+    if as_json or details:
+        registry().print(as_json)
+    else:
+        say_lines(overview(output.console().width))

@@ -4,13 +4,21 @@
 share are described by one command (`DESCRIBED_BY`); the others list the names of the options.
 ``--help-all`` describes every option."""
 
+import os
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, Final
 
 import click
+from click.shell_completion import CompletionItem
+
+from symgen.errors import OptionError, SymgenError
+from symgen.options import Names, Option
+from symgen.text import hint, shown
 
 CONTINUATION: Final = " \\"
 """The end of a line of a shell command that continues on the next line."""
@@ -175,3 +183,155 @@ def _help_all(hidden: bool) -> SectionOption:
 
 command = partial(click.command, cls=Command)
 """`click.command` that makes a `Command`."""
+
+
+# -- completion in shells --------------------------------------------------------------------------
+
+
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+SAFE_WORD: Final = re.compile(r"[\w.,/+:=@-]+", re.ASCII)
+"""What is offered: a name of a file goes onto a command line as it stands, where a shell would
+carry out what is in some."""
+
+
+def completer(row: Option) -> Complete | None:
+    """The completer of an option's values, None where that is the shell's matter or nobody's."""
+    if row.kind.choices:
+        return lambda ctx, param, typed: _items("", row.kind.choices, typed)
+    if row.path:
+        kind = "dir" if row.metavar == "DIR" else "file"
+        return lambda ctx, param, typed: [CompletionItem(typed, type=kind)]
+    return naming(row.names, row.parted) if row.names else None
+
+
+def naming(names: Names, separators: str = "") -> Complete:
+    """The completer of names that are parted by some characters, whole values each. Where only one
+    is left after which another name must follow, that is completed too."""
+
+    def complete(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem]:
+        robot = None if isinstance(names, tuple) else _robot(ctx)
+        start = typed[: max((typed.rfind(c) for c in separators), default=-1) + 1]
+        items = _items(start, _next(names, robot, start), typed)
+        if len(items) == 1 and items[0].value.endswith(tuple(separators)):
+            start = items[0].value
+            return _items(start, _next(names, robot, start), start) or items
+        return items
+
+    return complete
+
+
+def _next(names: Names, robot: Any, start: str) -> Iterable[str]:
+    return names if isinstance(names, tuple) else names(robot, start)
+
+
+def _items(start: str, names: Iterable[str], typed: str) -> list[CompletionItem]:
+    values = (start + name for name in dict.fromkeys(names))
+    return [CompletionItem(x) for x in values if x.startswith(typed) and SAFE_WORD.fullmatch(x)]
+
+
+def _robot(ctx: click.Context) -> Any:
+    """The description in the first robot's file, or job file, that stands on the line; None where
+    there is none."""
+    from symgen.jobs.jobfile import job_in
+    from symgen.reading.denavit_hartenberg import is_table
+    from symgen.reading.sources import read
+
+    for path in map(Path, filter(os.path.isfile, _words(ctx))):
+        with suppress(SymgenError, OSError, ValueError):
+            of_job = path.suffix.lower() == ".toml" and not is_table(path)
+            return read(job_in(path)[0] if of_job else path)
+    return None
+
+
+def _words(ctx: click.Context) -> Iterator[str]:
+    """The file of a command; where an option without its value is last, click has left it
+    among the rest."""
+    yield from (
+        x for x in (*map(ctx.params.get, ("file", "robot")), *ctx.args) if isinstance(x, str) and x
+    )
+
+
+# -- pages of the documentation --------------------------------------------------------------------
+
+JSON_OPTION: Final = option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the result as JSON (see symgen docs formats).",
+    section="Output",
+)
+
+FIRST_PAGES: Final = (
+    "install",
+    "tutorial",
+    "usage",
+    "inputs",
+    "quantities",
+    "conventions",
+    "formats",
+    "python",
+    "firmware",
+    "controllers",
+    "excitation",
+    "identification",
+)
+"""The pages at the top of the list; the others follow by name."""
+
+SITE_ONLY: Final = ("index", "changelog", "reference/")
+"""Pages that consist of directives for the site."""
+
+
+@cache
+def page_titles() -> dict[str, str]:
+    """The title of each installed page by its name, the path in the folder without the suffix."""
+    from symgen.render import documentation
+
+    folder = documentation()
+    files = {
+        path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
+    }
+    names = [name for name in files if not name.startswith(SITE_ONLY)]
+    names.sort(
+        key=lambda name: (
+            FIRST_PAGES.index(name) if name in FIRST_PAGES else len(FIRST_PAGES),
+            name,
+        )
+    )
+    texts = {name: files[name].read_text(encoding="utf-8") for name in names}
+    headings = {name: re.search(r"^# (.*)$", text, re.MULTILINE) for name, text in texts.items()}
+    return {name: heading[1].strip() if heading else "" for name, heading in headings.items()}
+
+
+FIGURE_MARK: Final = re.compile(r"<!--=.*?-->")
+"""The comments that mark figures on pages (`make figures`); a browser does not show them."""
+
+
+def _page_completions(robot: object, start: str) -> Iterable[str]:
+    """The completions of the name of a page."""
+    return page_titles()
+
+
+@command()
+@click.argument("page", metavar="[PAGE]", required=False, shell_complete=naming(_page_completions))
+@JSON_OPTION
+def docs(page: str | None, as_json: bool) -> None:
+    """Print a page of the documentation, or list the pages.
+
+    \b
+    symgen docs formats
+    """
+    from symgen import output
+    from symgen.render import documentation
+
+    titles = page_titles()
+    if page is None:
+        width = max(map(len, titles))
+        lines = "\n".join(f"{name:{width}}  {title}" for name, title in titles.items())
+        output.say(output.as_json({"pages": titles}) if as_json else lines)
+        return
+    if page not in titles:
+        raise OptionError(f"no page is called {shown(page)!r}; {hint(page, titles, len(titles))}")
+    text = documentation().joinpath(f"{page}.md").read_text(encoding="utf-8")
+    text = FIGURE_MARK.sub("", text).rstrip()
+    output.say(output.as_json({"page": page, "text": text}) if as_json else text)

@@ -1,6 +1,5 @@
 """The commands ``identify`` and ``predict``."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -8,14 +7,23 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from symgen import output
-from symgen.cli.completion import naming
-from symgen.cli.help import command, option
-from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, path_option, with_options
+from symgen.cli.help import command, naming, option
+from symgen.cli.options import (
+    FILE,
+    JSON,
+    PICTURES,
+    ROBOT,
+    folder,
+    named_logs,
+    path_option,
+    progress,
+    say_lines,
+    taken,
+    with_options,
+)
 from symgen.cli.options import out as out_option
-from symgen.errors import OptionError
 from symgen.identification.data.log_options import LogOptions
 from symgen.identification.model.settings import Settings
-from symgen.options import rows
 from symgen.reading.options import MODEL_FILE, links
 from symgen.text import shown
 
@@ -87,7 +95,7 @@ IDENTIFY_OUTPUTS: Final = (
 @command()
 @FILE
 @click.argument("log", metavar="LOG...", type=click.Path(), nargs=-1, required=True)
-@with_options(IDENTIFY_OUTPUTS, rows(Settings), ROBOT)
+@with_options(IDENTIFY_OUTPUTS, Settings, ROBOT)
 def identify(
     file: str,
     log: tuple[str, ...],
@@ -122,7 +130,6 @@ def identify(
     symgen identify robots/panda_arm.urdf log.csv --friction viscous,coulomb,offset \\
         --urdf identified.urdf --actuators-out drives.toml
     """
-    from symgen.cli.progress import progress
     from symgen.identification.report.identification_report import report
     from symgen.identification.report.shaping import OutputRequest
     from symgen.jobs.publish import check_folder, write_files
@@ -141,9 +148,8 @@ def identify(
         output.say(extra.summary)
     for verdict in extra.verdicts:
         output.say(f"{shown(log[0])}: warning: {verdict.text}", error=True)
-    for note in identified.notes:
-        if note not in identified.dataset.warnings:
-            output.say(note, error=True)
+    reported = identified.dataset.warnings
+    say_lines((note for note in identified.notes if note not in reported), error=True)
     report(identified, extra.lines, extra.data).print(as_json)
     _print_written_files((out, html, urdf, actuators_out), extra, as_json)
 
@@ -179,7 +185,7 @@ def run(
     from symgen.identification.report.shaping import estimate_outputs
     from symgen.jobs.job import Job
 
-    settings = Settings(**{row.name: options.pop(row.name) for row in rows(Settings)})
+    settings = taken(Settings, options)
     job = Job.of(file, **options)
     progress("reading the robot")
     loaded = job.load(every_motor=True)
@@ -190,27 +196,6 @@ def run(
     result = identified(job, loaded, logs, settings, progress, carrying, workers, robots)
     result = with_validation(job, loaded, result, validation, progress)
     return result, estimate_outputs(request, job, loaded, result, progress)
-
-
-ROBOT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""The name of a robot, which is that of its folder too."""
-
-
-def named_logs(given: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The logs, and the robot of each if they are given as ROBOT_NAME=LOG. Raises OptionError."""
-    parts = [one.partition("=") for one in given]
-    named = [
-        bool(ROBOT_NAME.fullmatch(name) and log) and not Path(one).exists()
-        for one, (name, _, log) in zip(given, parts, strict=True)
-    ]
-    if not any(named):
-        return [*given], []
-    if not all(named):
-        raise OptionError(
-            f"{shown(given[named.index(False)])}: give the name of the robot (ROBOT_NAME=LOG) for "
-            "every log or for none"
-        )
-    return [log for _, _, log in parts], [name for name, _, _ in parts]
 
 
 def write_identification(
@@ -257,7 +242,7 @@ PREDICTION_OUTPUTS: Final = (
 @command()
 @FILE
 @click.argument("log", metavar="LOG", type=click.Path())
-@with_options(PREDICTION_OUTPUTS, rows(LogOptions), ROBOT)
+@with_options(PREDICTION_OUTPUTS, LogOptions, ROBOT)
 def predict(
     file: str,
     log: str,
@@ -278,12 +263,11 @@ def predict(
     symgen predict robots/ur5.urdf log.csv --estimate DIR -o PICTURES
     symgen predict identified.urdf log.csv --actuators identified.toml
     """
-    from symgen.cli.progress import progress
     from symgen.identification.report.prediction_report import predict_log, write_prediction
     from symgen.identification.report.prediction_report import report as prediction_report
     from symgen.jobs.publish import check_folder
 
-    log_options = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})
+    log_options = taken(LogOptions, options)
     with progress() as tell:
         if out is not None:
             check_folder(out)
@@ -291,8 +275,7 @@ def predict(
         if out is not None:
             tell("drawing the plots")
             write_prediction(prediction, out, pictures)
-    for note in prediction.dataset.notes:
-        output.say(note, error=True)
+    say_lines(prediction.dataset.notes, error=True)
     prediction_report(prediction).print(as_json)
     if out is not None and not as_json:
         output.say(f"wrote {out}")

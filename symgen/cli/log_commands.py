@@ -5,18 +5,22 @@ from typing import Any, Final
 
 import click
 
-from symgen import output
-from symgen.cli.completion import naming
-from symgen.cli.help import command, option
-from symgen.cli.options import FILE, JSON, ROBOT, path_option, with_options
+from symgen.cli.help import command, naming, option
+from symgen.cli.options import (
+    EXCITE_OPTIONS,
+    FILE,
+    JSON,
+    ROBOT,
+    path_option,
+    progress,
+    say_lines,
+    taken,
+    with_options,
+)
 from symgen.cli.options import out as out_option
-from symgen.cli.progress import progress
 from symgen.identification.data.log_options import LogOptions
-from symgen.options import rows
+from symgen.identification.excitation.motion_limits import ExcitationPlan
 from symgen.reading.options import links
-
-LOG_OPTIONS: Final = rows(LogOptions)
-"""The options that describe a log."""
 
 
 @command()
@@ -33,7 +37,7 @@ LOG_OPTIONS: Final = rows(LogOptions)
     "motion.",
     section="Log",
 )
-@with_options(LOG_OPTIONS, ROBOT)
+@with_options(LogOptions, ROBOT)
 def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options: Any) -> None:
     """Show how a log is interpreted: columns, sample rate, gaps, standstill, ranges.
 
@@ -45,11 +49,11 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     symgen log motion.csv --robot robots/ur5.urdf --column q=actual_q_{} --unit q=deg --plot log.png
     """
     from symgen.identification.report import log_report
-    from symgen.inspection.pictures import picture_target
+    from symgen.inspection.rendering import picture_target
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
-    log_options = LogOptions(**{row.name: options.pop(row.name) for row in LOG_OPTIONS})
+    log_options = taken(LogOptions, options)
     target = None if plot is None else picture_target("--plot", plot, "symgen log", [log])
     with progress() as tell:
         model = None if robot is None else Job.of(robot, **options).load().model
@@ -57,8 +61,7 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
         if target is not None:
             tell("drawing the plot")
             write_files({target: log_report.picture(overview, target)})
-    for note in overview.dataset.notes:
-        output.say(note, error=True)
+    say_lines(overview.dataset.notes, error=True)
     log_report.report(overview).print(as_json)
 
 
@@ -88,7 +91,7 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     show_default="the last link",
     section="Load",
 )
-@with_options(LOG_OPTIONS, ROBOT)
+@with_options(LogOptions, ROBOT)
 def gains(
     file: str,
     unloaded: str,
@@ -114,7 +117,7 @@ def gains(
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
-    log_options = LogOptions(**{row.name: options.pop(row.name) for row in LOG_OPTIONS})
+    log_options = taken(LogOptions, options)
     job = Job.of(file, **options)
     place = None if out is None else output_file("symgen gains", out)
     with progress() as tell:
@@ -122,8 +125,7 @@ def gains(
         fitted = fitted_gains(job, job.load(), (unloaded, loaded), mass, link, log_options, tell)
         if place is not None:
             write_files({place: toml_of_gains(fitted).encode()})
-    for note in fitted.notes:
-        output.say(note, error=True)
+    say_lines(fitted.notes, error=True)
     of_gains(fitted).print(as_json)
 
 
@@ -147,7 +149,7 @@ def gains(
     show_default=True,
     section="Model and method",
 )
-@with_options(LOG_OPTIONS, ROBOT)
+@with_options(LogOptions, ROBOT)
 def stiffness(
     file: str, log: str, torque: str, out: Path | None, as_json: bool, **options: Any
 ) -> None:
@@ -168,7 +170,7 @@ def stiffness(
     from symgen.jobs.job import Job
     from symgen.jobs.publish import write_files
 
-    log_options = LogOptions(**{row.name: options.pop(row.name) for row in LOG_OPTIONS})
+    log_options = taken(LogOptions, options)
     job = Job.of(file, **options)
     place = None if out is None else output_file("symgen stiffness", out)
     with progress() as tell:
@@ -176,6 +178,66 @@ def stiffness(
         found = joint_stiffness(job, job.load(), log, torque, log_options)
         if place is not None:
             write_files({place: toml_of_springs(found).encode()})
-    for note in found.notes:
-        output.say(note, error=True)
+    say_lines(found.notes, error=True)
     of_springs(found).print(as_json)
+
+
+# -- excite ----------------------------------------------------------------------------------------
+
+
+EXCITE_OUTPUTS: Final = (
+    out_option(
+        "OUT.csv",
+        "File for the motion, with the columns t, q_JOINT, qd_JOINT and qdd_JOINT.",
+        required=True,
+        type=click.Path(path_type=Path),
+    ),
+    path_option(
+        "--plot", "OUT.png|svg|pdf", "Plot positions, velocities and forces with their limits."
+    ),
+)
+
+
+@command()
+@FILE
+@with_options(EXCITE_OUTPUTS, JSON, ExcitationPlan, EXCITE_OPTIONS, ROBOT)
+def excite(file: str, out: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
+    """Optimize an exciting motion for the identification of a robot.
+
+    The motion of each joint is a Fourier series (Swevers 1997) within the limits of position,
+    velocity and force. Forces are computed by inverse dynamics with the parameters of the robot's
+    file. The optimization minimizes the condition number of the base regressor. With --around,
+    --keep-above, --workspace and --self-clearance, the motion and a straight approach from its
+    centre stay in a free space. Other objects are NOT checked: review the motion before you run
+    it on a robot. symgen view FILE --motion OUT.csv plays it.
+
+    \b
+    symgen excite robots/panda_arm.urdf -o motion.csv --plot motion.png
+    symgen excite robots/ur5.urdf -o motion.csv --harmonics 4 --rest --friction viscous,coulomb
+    symgen excite arm.urdf -o motion.csv --limit slide.velocity=0.5 --limit slide.effort=200
+    symgen excite robots/ur5.urdf -o motion.csv --around joint2=-1.6 --keep-above 0.1
+    symgen view robots/ur5.urdf --motion motion.csv
+    """
+    from symgen.cli.options import progress
+    from symgen.identification.excitation.optimizer import excite as excited
+    from symgen.identification.report.excite_report import motion_csv, output_files, picture, report
+    from symgen.jobs.job import Job
+    from symgen.jobs.publish import write_files
+    from symgen.robot.identification import at_runtime, excitation_task
+
+    with progress() as tell:
+        tell("reading the robot")
+        plan = taken(ExcitationPlan, options)
+        limits = options.pop("limits")
+        job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
+        task = excitation_task(job, plan, limits)
+        motion, *pictures = output_files(task, out, plot, file)
+        excitation = excited(task, tell)
+        files = {motion: motion_csv(excitation)}
+        for target in pictures:
+            tell("drawing the plot")
+            files[target] = picture(excitation, target)
+        write_files(files)
+    paths = [target.path for target in files]
+    report(excitation, paths).print(as_json)
+    say_lines([] if as_json else [f"wrote {path}" for path in paths])

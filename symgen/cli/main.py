@@ -77,11 +77,10 @@ SECTIONS: Final = {
 """The commands and their summaries by section."""
 
 MODULES: Final = {
-    "robot_commands": ("init", "check", "view", "inspect", "convert"),
-    "code_commands": ("generate", "build", "verify", "evidence", "ops"),
-    "listings": ("robots", "docs", "dump", "list"),
-    "log_commands": ("log", "gains", "stiffness"),
-    "excite": ("excite",),
+    "robot_commands": ("init", "check", "view", "inspect", "convert", "robots"),
+    "code_commands": ("generate", "build", "verify", "evidence", "ops", "dump", "list"),
+    "help": ("docs",),
+    "log_commands": ("log", "gains", "stiffness", "excite"),
     "identify": ("identify", "predict"),
 }
 """The commands of each module. A module is loaded when one of its commands is used."""

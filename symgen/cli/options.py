@@ -1,21 +1,90 @@
 """Options and arguments of commands: click's view of the rows of `symgen.options`, and the options
 and arguments that several commands share."""
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from symgen.cli import progress
-from symgen.cli.completion import completer
-from symgen.cli.help import option
-from symgen.errors import OptionError
-from symgen.inspection.pictures import KINDS
+from symgen import output
+from symgen.algorithms.controllers import CONTROLLERS
+from symgen.certified.certificate import CertifyOptions
+from symgen.cli.help import JSON_OPTION, completer, option
+from symgen.errors import Notice, OptionError, in_short
+from symgen.identification.excitation.motion_limits import ExcitationPlan
+from symgen.inspection.rendering import KINDS
 from symgen.options import Option, rows
-from symgen.reading.options import RobotOptions, SourceOptions
+from symgen.options.kinds import FLAG, NUMBER, TEXTS, finite
+from symgen.reading.options import RobotOptions, SourceOptions, moving_joints
+from symgen.text import shown
 from symgen.tracing.options import FunctionOptions
+
+VERBOSE_KEY: Final = "symgen.verbose"
+"""Where a context remembers that people asked for every note."""
+
+
+KERNEL_VARIABLE: Final = "JPY_PARENT_PID"
+"""What the environment of a notebook's kernel has, and of what it starts."""
+NOTEBOOK_INTERVAL: Final = 2.0
+"""Seconds from a line to the next, in a notebook."""
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Tells what is going on, on a terminal only; gone when it is over, and before anything else is
+    printed."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
+    elif KERNEL_VARIABLE in os.environ:
+        yield from _in_notebook()
+    else:
+        status = output.console(error=True).status("")
+        status.start()
+        output.end_before_printing(status.stop)
+        try:
+            yield lambda step: status.update(f"{step} ...")
+        finally:
+            output.end_progress()
+
+
+def _in_notebook() -> Iterator[Callable[[str], None]]:
+    """A line now and then: what a cell shows of a command cannot be written over."""
+    last_time, last_step = time.monotonic(), ""
+
+    def tell(step: str) -> None:
+        nonlocal last_time, last_step
+        if step != last_step and time.monotonic() - last_time > NOTEBOOK_INTERVAL:
+            last_time, last_step = time.monotonic(), step
+            sys.stderr.write(f"{shown(step)} ...\n")
+            sys.stderr.flush()
+
+    yield tell
+
+
+def say_written(
+    paths: Sequence[object], notices: Sequence[Notice], as_json: bool, *lines: str
+) -> None:
+    """Report written files: their paths and the notices as JSON, or the notices and some lines."""
+    if as_json:
+        output.say(output.as_json(output.written(paths, notices)))
+        return
+    say(notices)
+    say_lines(lines)
+
+
+def say(notices: Sequence[Notice]) -> None:
+    """Notes and warnings on stderr, a line for each kind, or for each with --verbose."""
+    verbose = click.get_current_context().meta.get(VERBOSE_KEY, False)
+    say_lines(notices if verbose else in_short(notices), error=True)
+
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -30,15 +99,24 @@ FUNCTIONS: Final = tuple(sorted(rows(FunctionOptions), key=lambda row: row.name 
 REPEATABLE: Final = " Can be given several times."
 
 
-def with_options(*groups: Iterable[Option | Decorator]) -> Decorator:
-    """A decorator that adds options to a command: rows of groups, or click's own."""
+def with_options(*groups: type | Iterable[Option | Decorator]) -> Decorator:
+    """A decorator that adds options to a command: groups, rows of groups, or click's own."""
+    listed = [rows(group) if isinstance(group, type) else group for group in groups]
 
     def decorate(command: Function) -> Function:
-        for entry in reversed([entry for group in groups for entry in group]):
+        for entry in reversed([entry for group in listed for entry in group]):
             command = (click_option(entry) if isinstance(entry, Option) else entry)(command)
         return command
 
     return decorate
+
+
+Group = TypeVar("Group")
+
+
+def taken(group: type[Group], options: dict[str, Any]) -> Group:
+    """A group of options from the values of a command, from which they are removed."""
+    return group(**{row.name: options.pop(row.name) for row in rows(group)})
 
 
 def click_option(row: Option) -> Decorator:
@@ -73,7 +151,7 @@ def click_option(row: Option) -> Decorator:
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Of the options of the command that runs, those that the user has set: on the command line, or
     in a job file to another value than the default, because a job file lists every option."""
-    from symgen.jobs.options import JOB_OPTIONS
+    from symgen.jobs.jobfile import JOB_OPTIONS
 
     source, typed = click.get_current_context().get_parameter_source, ParameterSource.COMMANDLINE
     defaults = {row.name: row.default for row in JOB_OPTIONS}
@@ -95,15 +173,7 @@ PICTURES: Final = option(
     section="Output",
     rare=True,
 )
-JSON: Final = (
-    option(
-        "--json",
-        "as_json",
-        is_flag=True,
-        help="Print the result as JSON (see symgen docs formats).",
-        section="Output",
-    ),
-)
+JSON: Final = (JSON_OPTION,)
 
 
 def out(metavar: str, help: str, *, name: str = "out", **more: Any) -> Decorator:
@@ -124,7 +194,7 @@ VERBOSE: Final = (
         "--verbose",
         is_flag=True,
         expose_value=False,
-        callback=lambda ctx, param, given: ctx.meta.update({progress.VERBOSE: given}),
+        callback=lambda ctx, param, given: ctx.meta.update({VERBOSE_KEY: given}),
         help="Print each note separately instead of one line for each kind.",
     ),
 )
@@ -168,3 +238,144 @@ FILE = click.argument(
 FOLDER = click.argument(
     "folder", metavar="DIR", type=click.Path(), callback=_path_of_job_file("out", Path)
 )
+
+
+def say_lines(lines: Iterable[object], error: bool = False) -> None:
+    """Some lines on standard output, or on stderr."""
+    for line in lines:
+        output.say(line, error=error)
+
+
+# -- options of single commands --------------------------------------------------------------------
+
+ROBOT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""The name of a robot, which is that of its folder too."""
+
+
+def named_logs(given: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The logs, and the robot of each if they are given as ROBOT_NAME=LOG. Raises OptionError."""
+    parts = [one.partition("=") for one in given]
+    named = [
+        bool(ROBOT_NAME.fullmatch(name) and log) and not Path(one).exists()
+        for one, (name, _, log) in zip(given, parts, strict=True)
+    ]
+    if not any(named):
+        return [*given], []
+    if not all(named):
+        raise OptionError(
+            f"{shown(given[named.index(False)])}: give the name of the robot (ROBOT_NAME=LOG) for "
+            "every log or for none"
+        )
+    return [log for _, _, log in parts], [name for name, _, _ in parts]
+
+
+CHECK_OPTIONS: Final = (
+    Option(
+        "--certify",
+        None,
+        "Also search for the largest forces of inverse dynamics within the limits of the robot's "
+        "file and of --limit, and compare them with the efforts of the file.",
+        FLAG,
+        section=CertifyOptions.SECTION,
+        name="certify",
+        default=False,
+    ),
+    *(row for row in rows(CertifyOptions) if row.name == "certify_limits"),
+    Option(
+        "--controller",
+        "NAME[:LINK]",
+        "Also examine the stability of a controller at the sample rate --rate.",
+        section="Functions",
+        name="controller",
+        default="",
+        names=tuple(CONTROLLERS),
+    ),
+    Option(
+        "--rate",
+        "HZ",
+        "Sample rate of --controller in Hz.",
+        NUMBER,
+        section="Functions",
+        name="rate",
+        default=None,
+    ),
+    Option(
+        "--gain",
+        "NAME=VALUE[,VALUE...]",
+        "A gain of --controller to examine, one number or one for each entry. Without gains the "
+        "command proposes some.",
+        TEXTS,
+        section="Functions",
+        name="gains",
+        names=("k_p=", "k_d=", "k_i=", "k_x=", "d_x=", "damping="),
+        parted="=",
+    ),
+)
+
+
+def _limits(robot: Any, start: str) -> list[str]:
+    """The joints; after a joint the kinds of limits."""
+    from symgen.identification.excitation.motion_limits import KINDS
+
+    if not start:
+        return [f"{name}." for name in moving_joints(robot, start)]
+    return [f"{kind}=" for kind in KINDS] if start.endswith(".") else []
+
+
+def _parsed_limits(texts: tuple[str, ...]) -> tuple[tuple[str, str, float], ...]:
+    """The joint ("" for all), the kind and the value of each [JOINT.]KIND=VALUE. Raises
+    ValueError."""
+    limits = []
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        joint, _, kind = name.rpartition(".")
+        if not kind:
+            raise ValueError(text)
+        limits.append((joint, kind, finite(value)))
+    return tuple(limits)
+
+
+EXCITE_OPTIONS: Final = (
+    Option(
+        "--limit",
+        "[JOINT.]KIND=VALUE",
+        "Override a limit of the robot's file. KIND is lower, upper, velocity or effort; without "
+        "JOINT the value is that of all joints of which the file gives none. A "
+        "continuous joint without limits moves by half a turn to either side.",
+        replace(TEXTS, from_text=_parsed_limits),
+        give="give JOINT.KIND=VALUE or KIND=VALUE, as in elbow.velocity=1.5",
+        section=ExcitationPlan.SECTION,
+        name="limits",
+        names=_limits,
+        parted=".=",
+    ),
+    Option(
+        "--friction",
+        "KINDS",
+        "Also excite joint friction. KINDS is a list as for symgen generate, of the laws that "
+        "depend on the velocity alone. The friction of the robot's file is part of the forces.",
+        section=ExcitationPlan.SECTION,
+        name="friction",
+        default="",
+    ),
+    Option(
+        "--friction-width",
+        "W",
+        "Smooth Coulomb friction: use tanh(qd / W) instead of sign(qd), as in symgen identify.",
+        NUMBER,
+        section=ExcitationPlan.SECTION,
+        rare=True,
+        name="friction_width",
+        default=0.0,
+    ),
+    Option(
+        "--springs",
+        None,
+        "Also excite joint springs. The springs of the robot's file are part of the forces.",
+        FLAG,
+        section=ExcitationPlan.SECTION,
+        name="springs",
+        default=False,
+    ),
+)
+"""The options of the robot whose meaning differs from that in other commands."""

@@ -1,69 +1,35 @@
-"""The commands on a robot file: ``check``, ``init``, ``inspect``, ``view`` and ``convert``."""
+"""The commands on a robot file: ``check``, ``init``, ``inspect``, ``view``, ``convert``; and
+``robots``."""
 
 import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from symgen import output
-from symgen.algorithms.controllers import CONTROLLERS
-from symgen.certified.certificate import CertifyOptions
-from symgen.cli.completion import naming
-from symgen.cli.help import command, option
-from symgen.cli.options import FILE, JSON, ROBOT, VERBOSE, path_option, with_options
-from symgen.cli.options import out as out_option
-from symgen.cli.progress import progress, say, say_written
-from symgen.errors import Notice, OptionError
-from symgen.options import Option, rows
-from symgen.options.kinds import FLAG, NUMBER, TEXTS
-from symgen.reading.options import RobotOptions, SourceOptions
-from symgen.text import cited, repeated
-
-CHECK_OPTIONS: Final = (
-    Option(
-        "--certify",
-        None,
-        "Also search for the largest forces of inverse dynamics within the limits of the robot's "
-        "file and of --limit, and compare them with the efforts of the file.",
-        FLAG,
-        section=CertifyOptions.SECTION,
-        name="certify",
-        default=False,
-    ),
-    *(row for row in rows(CertifyOptions) if row.name == "certify_limits"),
-    Option(
-        "--controller",
-        "NAME[:LINK]",
-        "Also examine the stability of a controller at the sample rate --rate.",
-        section="Functions",
-        name="controller",
-        default="",
-        names=tuple(CONTROLLERS),
-    ),
-    Option(
-        "--rate",
-        "HZ",
-        "Sample rate of --controller in Hz.",
-        NUMBER,
-        section="Functions",
-        name="rate",
-        default=None,
-    ),
-    Option(
-        "--gain",
-        "NAME=VALUE[,VALUE...]",
-        "A gain of --controller to examine, one number or one for each entry. Without gains the "
-        "command proposes some.",
-        TEXTS,
-        section="Functions",
-        name="gains",
-        names=("k_p=", "k_d=", "k_i=", "k_x=", "d_x=", "damping="),
-        parted="=",
-    ),
+from symgen.cli.help import command, naming, option
+from symgen.cli.options import (
+    CHECK_OPTIONS,
+    FILE,
+    JSON,
+    ROBOT,
+    VERBOSE,
+    path_option,
+    progress,
+    say,
+    say_lines,
+    say_written,
+    with_options,
 )
+from symgen.cli.options import out as out_option
+from symgen.errors import Notice, OptionError
+from symgen.options import rows
+from symgen.reading.options import RobotOptions, SourceOptions
+from symgen.reading.sources import example, examples
+from symgen.text import cited, repeated
 
 
 def _gains(texts: tuple[str, ...]) -> dict[str, list[float]]:
@@ -125,8 +91,8 @@ def check(
     symgen check robots/ur5.urdf --certify --limit acceleration=40
     symgen check robots/ur5.urdf --json
     """
-    from symgen import output
-    from symgen.inspection.command_reports import gain_limits, robot
+    from symgen.inspection.command_reports import robot
+    from symgen.inspection.rendering import Report, ReportTable
     from symgen.jobs.job import Job
     from symgen.robot.results import check_robot, checked_data
     from symgen.robot.robot import Robot
@@ -144,12 +110,10 @@ def check(
     else:
         say(result.notices)
         robot(loaded, result.verdicts).print()
-        for line in result.rotor_lines:
-            output.say(line)
+        say_lines(result.rotor_lines)
         if loop and loop.limits:
-            gain_limits(loop.head, loop.rows()).print()
-        for line in loop.sentences() if loop else ():
-            output.say(line)
+            Report([ReportTable("", loop.head[:2], loop.head[2:], loop.rows())]).print()
+        say_lines(loop.sentences() if loop else ())
     if loop and not loop.stable:
         sys.exit(1)
 
@@ -229,8 +193,8 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
     symgen inspect arm.urdf --entry frame_pose:tool0:p --latex
     symgen inspect arm.urdf --groupings --symbolic lengths
     """
-    from symgen.inspection.closed_form_command import entry_command, grouping_command
     from symgen.inspection.inspect_command import inspect_command
+    from symgen.inspection.robot_data import entry_command, grouping_command
     from symgen.jobs.job import Job
 
     display = {
@@ -250,8 +214,7 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
         else:
             text, notices = inspect_command(file, options, tell, **display)
     say(notices)
-    for line in legend:
-        output.say(line, error=True)
+    say_lines(legend, error=True)
     if text:
         output.say(text)
 
@@ -287,7 +250,6 @@ def view(file: str, motion: Path | None, as_json: bool, **options: Any) -> None:
     import tempfile
     import webbrowser
 
-    from symgen import output
     from symgen.inspection.inspect_command import inspect_command
 
     page = Path(tempfile.mkdtemp(prefix="symgen-view-")) / "robot.html"
@@ -328,7 +290,37 @@ def convert(
     symgen convert model.sdf -o model.urdf
     symgen convert robot.urdf --root torso --tip tool -o arm.urdf    one arm only
     """
-    from symgen.jobs.convert import convert as run
+    from symgen.jobs.generating import convert as run
 
     notices = run(file, out, SourceOptions(**options), repair_inertia, root, tip, reroot)
     say_written([out], notices, as_json, f"wrote {out}")
+
+
+@command()
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=naming(tuple(examples())))
+@out_option(
+    "DIR", "Copy the URDF files into this folder. Files of the same name are never replaced."
+)
+@with_options(JSON)
+def robots(name: str | None, out: str | None, as_json: bool) -> None:
+    """List the example robots, or copy their files.
+
+    With NAME, only that robot. Each line has the name of a robot and the path of its URDF file,
+    which every command takes.
+
+    \b
+    symgen robots -o robots
+    symgen check robots/ur5.urdf
+    """
+    from symgen.jobs.publish import write_new_files
+
+    chosen = examples() if name is None else {name: example(name)}
+    if out is not None:
+        copies = {key: Path(out) / path.name for key, path in chosen.items()}
+        write_new_files({copies[key]: path.read_bytes() for key, path in chosen.items()})
+        chosen = copies
+    if as_json:
+        output.say(output.as_json({"robots": {key: str(path) for key, path in chosen.items()}}))
+        return
+    width = max(map(len, chosen))
+    output.say("\n".join(f"{key:{width}}  {path}" for key, path in chosen.items()))

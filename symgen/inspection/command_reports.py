@@ -1,32 +1,35 @@
-"""The reports of the commands ``generate``, ``ops``, ``verify`` and ``check``."""
+"""The reports of the commands ``generate``, ``ops``, ``verify``, ``check`` and ``list``."""
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from symgen.advice import command
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES, Quantity
 from symgen.errors import Notice
-from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledText
+from symgen.inspection.rendering import Cell, Report, ReportTable, StyledText
+from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions
+from symgen.languages.describe import argument_text
 from symgen.languages.module import Module
-from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia_checks import INDEFINITE, InertiaVerdict
 from symgen.mechanics.joint_listing import (
     index_range,
     listed_joints,
     listed_motors,
+    position_coordinates,
     rotor_of,
+    springs_of,
 )
-from symgen.mechanics.model import Joint, constant_of_velocity
 from symgen.reading.assemble import LoadedRobot
-from symgen.text import shown
+from symgen.reading.joint_kinds import JOINTS
+from symgen.text import command
 from symgen.tracing.function import Function
-from symgen.tracing.singular import joint_phrase, moves_inertia, remedy, singular_joints
 
 if TYPE_CHECKING:  # it brings compilers along
-    from symgen.jobs.tune import TimedFormulation
+    from symgen.jobs.generating import TimedFormulation
     from symgen.languages.verification import Check
 
 
@@ -51,16 +54,12 @@ def generation(module: Module, paths: Sequence[Path], notices: Sequence[Notice] 
 
 def _sizes(module: Module, data: Mapping[str, Any]) -> ReportTable:
     """Bytes of stack and code of each function, and the entries of its work array."""
-    keys = ("stack", "work", "code")
-    return ReportTable(
-        f"{module[COptions].target}, {module[COptions].scalar}",
-        ["function"],
-        keys,
-        [
-            (name, *("?" if row[key] is None else str(row[key]) for key in keys))
-            for name, row in data["functions"].items()
-        ],
-    )
+    keys, title = ("stack", "work", "code"), f"{module[COptions].target}, {module[COptions].scalar}"
+    rows = [
+        (name, *("?" if row[key] is None else str(row[key]) for key in keys))
+        for name, row in data["functions"].items()
+    ]
+    return ReportTable(title, ["function"], keys, rows)
 
 
 def operations(module: Module) -> Report:
@@ -97,28 +96,14 @@ def _counts(
 
 def tuning(module: Module, times: Sequence["TimedFormulation"]) -> Report:
     """The times that ``--tune`` has measured, the choice in bold."""
-    rows = [
-        (
-            row.quantity,
-            row.formulation,
-            str(row.operations),
-            str(round(row.cost.work)),
-            str(round(row.cost.path)),
-            f"{row.time:.1f}",
-        )
-        for row in times
-    ]
-    return Report(
-        [
-            ReportTable(
-                f"{module.robot.model.name}: times of a call",
-                ["quantity", "formulation"],
-                ["total", "work", "path", "ns"],
-                rows,
-                frozenset(k for k, row in enumerate(times) if row.chosen),
-            )
-        ]
-    )
+    rows = list[tuple[str, ...]]()
+    for row in times:
+        figures = map(str, (row.operations, round(row.cost.work), round(row.cost.path)))
+        rows.append((row.quantity, row.formulation, *figures, f"{row.time:.1f}"))
+    title = f"{module.robot.model.name}: times of a call"
+    chosen = frozenset(k for k, row in enumerate(times) if row.chosen)
+    head = ["quantity", "formulation"], ["total", "work", "path", "ns"]
+    return Report([ReportTable(title, *head, rows, chosen)])
 
 
 def _counts_data(module: Module, rows: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,10 +134,9 @@ def verification(folder: Path, results: Sequence["Check"]) -> Report:
     data = [
         {"check": c.what, "passed": c.passed, "ran": c.ran, "figure": c.detail} for c in results
     ]
-    return Report(
-        [ReportTable(f"{folder}", ["", "check", "figure"], (), rows), _conclusion(results)],
-        {"passed": all(c.passed for c in results), "checks": data},
-    )
+    table = ReportTable(f"{folder}", ["", "check", "figure"], (), rows)
+    passed = all(c.passed for c in results)
+    return Report([table, _conclusion(results)], {"passed": passed, "checks": data})
 
 
 OK: Final = StyledText("ok", "green")
@@ -181,12 +165,12 @@ def robot(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> Report:
     """The result of ``symgen check``: the joints of a robot and the verdicts on its inertia."""
     model = loaded.model
     joints = [*listed_joints(model), *listed_motors(model)]
-    wide = coupling_of(model).positions != model.dof
+    wide = len(position_coordinates(model)) != model.dof
     remarks = []
     for joint in joints:
         follows = f"follows: {joint.follows}" if joint.follows else ""
         rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
-        remarks.append("; ".join(filter(None, (follows, rotor, *_springs(joint.body.joint)))))
+        remarks.append("; ".join(filter(None, (follows, rotor, *springs_of(joint.body.joint)))))
     head = [*(["q", "qd"] if wide else ["index"]), "joint", "type", "moves link", "with", "range"]
     rows = []
     for joint, remark in zip(joints, remarks, strict=True):
@@ -202,21 +186,9 @@ def robot(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> Report:
             *([remark] if any(remarks) else []),
         )
         rows.append((*map(index_range, indices), *texts))
-    title = f"{model.name}: {counted(model.dof, coupling_of(model).positions)}"
+    title = f"{model.name}: {counted(model.dof, len(position_coordinates(model)))}"
     table = ReportTable(title, [*head, *(["remark"] if any(remarks) else [])], (), rows)
     return Report([table, _verdicts(verdicts)])
-
-
-def _springs(joint: Joint) -> Iterator[str]:
-    """The spring of each coordinate of a joint that has one."""
-    for k, row in enumerate(joint.type.velocities):
-        stiffness, at = (
-            constant_of_velocity(joint.stiffness, k),
-            constant_of_velocity(joint.reference, k),
-        )
-        unit, of = "N/m" if row.unit == "m" else "N m/rad", f" ({row.suffix})" if row.suffix else ""
-        if stiffness:
-            yield f"spring{of}: {stiffness:.6g} {unit} at {at:.6g} {row.unit}"
 
 
 def _verdicts(verdicts: Sequence[InertiaVerdict]) -> ReportTable:
@@ -231,32 +203,134 @@ def _verdicts(verdicts: Sequence[InertiaVerdict]) -> ReportTable:
     return ReportTable("inertia", ["", "of", "pseudo-inertia", "remark"], (), rows)
 
 
-def warnings(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> list[Notice]:
-    """The warnings among the verdicts, placed in the file, or joints that move nothing of their
-    own; none of a robot that has no mass at all, of which one is said where it is read."""
-    telling = [v for v in verdicts if v.warning]
-    if not moves_inertia(loaded.model):
-        return []
-    joints = [] if telling else singular_joints(loaded.model)
-    if joints:
-        names, move, _ = joint_phrase([joint.name for joint in joints])
-        message = f"{move} no inertia that the others do not, so the mass matrix is singular"
-        place = loaded.link_locations[joints[0].body.name]
-        sentence = f"{message}: {remedy(loaded.model, joints)}"
-        return [Notice(place, "warning", names, sentence)]
-    return [
-        Notice(
-            loaded.link_locations[v.name],
-            "warning",
-            f"{v.kind} '{shown(v.name)}'",
-            v.message,
-            v.summary,
+# -- tables of registries --------------------------------------------------------------------------
+
+SECTIONS: Final = {
+    "Dynamics": ("newton_euler", "composite", "forward_dynamics", "elastic"),
+    "Coriolis terms": ("coriolis", "christoffel", "coriolis_newton_euler"),
+    "Energy, momentum, centre of mass": ("energies", "centroidal"),
+    "Derivatives": ("derivatives", "products", "adjoints", "adjoint_hessians", "tensors"),
+    "Time derivatives": ("rates",),
+    "Integration": ("steps", "step_jacobians"),
+    "Joint wrenches": ("joint_wrenches",),
+    "Regressors and parameters": ("regressors", "parameter_tensors"),
+    "Controllers and observers": (
+        "controllers",
+        "observers",
+        "learning",
+        "cartesian_impedance",
+        "elastic_control",
+    ),
+    "Links and frames": (
+        "kinematics",
+        "task_space",
+        "inverse_kinematics",
+        "operational_space",
+    ),
+    "Closed loops": ("loop_closure", "transmission", "motor_transmissions"),
+}
+"""The sections of the list: the groups of quantities (`Quantity.group`) that belong to each."""
+OTHER_SECTION: Final = "Other"
+"""The section of quantities that another package has registered."""
+
+
+def sections() -> dict[str, list[Quantity]]:
+    """The quantities by section, in the order of `SECTIONS`."""
+    of_group = {group: section for section, groups in SECTIONS.items() for group in groups}
+    found: dict[str, list[Quantity]] = {section: [] for section in (*SECTIONS, OTHER_SECTION)}
+    for quantity in (*QUANTITIES.values(), *LINK_QUANTITIES.values()):
+        found[of_group.get(quantity.group, OTHER_SECTION)] += [quantity]
+    return {section: quantities for section, quantities in found.items() if quantities}
+
+
+def overview(width: int) -> Iterator[str]:
+    """The names of the quantities by section, and of the languages, in lines of a width."""
+    for section, quantities in sections().items():
+        yield section
+        yield from _wrapped(_combined_frames(map(_quantity_argument, quantities)), width)
+    yield "Languages"
+    yield from _wrapped(LANGUAGES, width)
+    yield "symgen list --all prints formulas, inputs and outputs."
+
+
+def _quantity_argument(quantity: Quantity) -> str:
+    named = quantity.name in LINK_QUANTITIES
+    return f"{quantity.name}:{quantity.subject.upper()}" if named else quantity.name
+
+
+FRAME_ENDINGS: Final = ("_body", "_world", "_aligned")
+"""The endings of quantities that exist for several frames."""
+
+
+def _combined_frames(names: Iterable[str]) -> Iterator[str]:
+    """The names, those that differ only in the frame as one: ``frame_hessian_{body,world}``."""
+    frames: dict[str, list[str]] = {}
+    for name in names:
+        start, link, _ = name.partition(":LINK")
+        end = next((end for end in FRAME_ENDINGS if start.endswith(end)), "")
+        stem = f"{start.removesuffix(end)}{'_' if end else ''}|{link}"
+        frames.setdefault(stem, []).append(end.removeprefix("_"))
+    for stem, ends in frames.items():
+        start, _, link = stem.partition("|")
+        yield f"{start}{{{','.join(ends)}}}{link}" if len(ends) > 1 else f"{start}{ends[0]}{link}"
+
+
+def _wrapped(names: Iterable[str], width: int) -> list[str]:
+    """The names in lines of at most `width` characters, and of at most 100."""
+    return textwrap.wrap(
+        "  ".join(names),
+        min(width, 100),
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+WITH_QUATERNION: Final = " and ".join(
+    row.kind for row in JOINTS.values() if row.type.quaternion is not None
+)
+SIZES: Final = (
+    f"sizes: n velocities, nq positions (nq = n without {WITH_QUATERNION} joints), "
+    "n2 = n (n + 1) / 2, ten inertial parameters (10 for each body, 1 for each rotor), y = ten "
+    "plus columns of friction and springs, b base parameters"
+)
+
+
+def registry() -> Report:
+    """Tables of the quantities, with formulas and arguments, and of the languages."""
+    parts: list[ReportTable | str] = [
+        ReportTable(
+            section,
+            ["name", "formula", "arguments"],
+            (),
+            [(_quantity_argument(q), q.formula, argument_text(q)) for q in quantities],
         )
-        for v in telling
+        for section, quantities in sections().items()
     ]
+    languages = [(language.name, language.summary) for language in LANGUAGES.values()]
+    table = ReportTable("Languages", ["name", "generated code"], (), languages)
+    return Report([*parts, SIZES, table], registry_data())
 
 
-def gain_limits(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Report:
-    """The gains that a controller can have at a sample rate: gain, entry and two numbers in each
-    row."""
-    return Report([ReportTable("", head[:2], head[2:], rows)])
+def registry_data() -> dict[str, Any]:
+    """The data of ``symgen list --json``."""
+    return {
+        "quantities": {
+            q.name: _quantity_row(q, section) for section, rows in sections().items() for q in rows
+        },
+        "languages": list(LANGUAGES),
+    }
+
+
+def _quantity_row(q: Quantity, section: str) -> dict[str, Any]:
+    return {
+        "section": section,
+        "formula": q.formula,
+        "of_link": q.name in LINK_QUANTITIES and q.subject == "link",
+        "of_joint": q.name in LINK_QUANTITIES and q.subject == "joint",
+        "inputs": list(q.inputs),
+        "outputs": [{"name": a.name, "shape": list(a.shape), "unit": a.unit} for a in q.outputs],
+        "formulations": [formulation.name for formulation in q.formulations],
+        "sources": list(dict.fromkeys(formulation.source for formulation in q.formulations)),
+    }

@@ -11,12 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from symgen import __version__, output
-from symgen.advice import install
 from symgen.algorithms import QUANTITIES
 from symgen.errors import Notice, OptionError, SourceLocation
 from symgen.inspection.command_reports import counted
-from symgen.inspection.pictures import picture_target
-from symgen.inspection.robot_data import Data, inspect, sparsity
+from symgen.inspection.rendering import Data, picture_target
+from symgen.inspection.robot_data import inspect, sparsity
 from symgen.inspection.robot_report import (
     LEGEND,
     TITLES,
@@ -33,8 +32,7 @@ from symgen.inspection.robot_report import groupings as groupings_of
 from symgen.inspection.robot_report import latex as groupings_as_latex
 from symgen.inspection.robot_report import plot as draw
 from symgen.inspection.visual_geometry import NO_GEOMETRY, RobotGeometry, geometry, viewer_data
-from symgen.jobs.job import Job
-from symgen.jobs.job_notices import right_angle_notices
+from symgen.jobs.job import Job, right_angle_notices
 from symgen.jobs.publish import OutputFile, check_targets, holding, write_files
 from symgen.languages.conventions import conventions
 from symgen.languages.module import Module
@@ -44,7 +42,7 @@ from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import SourceOptions
 from symgen.reading.visual_shapes import shapes
 from symgen.render import asset, render
-from symgen.text import quoted, shown
+from symgen.text import install, quoted, shown
 from symgen.text import shown as shown_text
 
 TERM: Final = re.compile(r"(-?)(?:([0-9.e+-]+)\*)?([A-Za-z]\w*)_(\d+)")

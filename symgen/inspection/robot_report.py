@@ -6,14 +6,28 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.errors import Notice
 from symgen.inspection.command_reports import counted
-from symgen.inspection.pictures import EMPTY_CELL, FILLED_CELL, drawn, new_figure, styled
-from symgen.inspection.report_tables import Cell, Report, ReportTable, StyledText
-from symgen.inspection.robot_data import Data
+from symgen.inspection.rendering import (
+    EMPTY_CELL,
+    FILLED_CELL,
+    Cell,
+    Data,
+    Report,
+    ReportTable,
+    StyledText,
+    drawn,
+    new_figure,
+    styled,
+)
 from symgen.jobs.publish import OutputFile
 from symgen.mechanics.base_parameters import latex_name, latex_sum
+from symgen.mechanics.inertia_checks import InertiaVerdict
 from symgen.mechanics.joint_listing import remaining_gap_text
 from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.reading.assemble import LoadedRobot
+from symgen.text import shown as shown_text
+from symgen.tracing.singular import joint_phrase, moves_inertia, remedy, singular_joints
 
 REASON_MARKS: Final = {
     "no effect": ("·", "dim"),
@@ -186,6 +200,25 @@ def reasons_by_body(data: Data) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         yield body["name"], [(name, why.get(name, "")) for name in names]
 
 
+def warnings(loaded: LoadedRobot, verdicts: Sequence[InertiaVerdict]) -> list[Notice]:
+    """The warnings among the verdicts, placed in the file, or joints that move nothing of their
+    own; none of a robot that has no mass at all, of which one is said where it is read."""
+    telling = [v for v in verdicts if v.warning]
+    if not moves_inertia(loaded.model):
+        return []
+    joints = [] if telling else singular_joints(loaded.model)
+    if joints:
+        names, move, _ = joint_phrase([joint.name for joint in joints])
+        message = f"{move} no inertia that the others do not, so the mass matrix is singular"
+        place = loaded.link_locations[joints[0].body.name]
+        sentence = f"{message}: {remedy(loaded.model, joints)}"
+        return [Notice(place, "warning", names, sentence)]
+    named = (
+        (loaded.link_locations[v.name], f"{v.kind} '{shown_text(v.name)}'", v) for v in telling
+    )
+    return [Notice(place, "warning", name, v.message, v.summary) for place, name, v in named]
+
+
 def groupings(data: Data) -> Report:
     """Every base parameter as a sum of the users' parameters."""
     base = data["base_parameters"]
@@ -317,6 +350,3 @@ def _name_groups(axis: Any, starts: Any, labels: Sequence[str], width: float) ->
                 annotation_clip=False,
                 parse_math=False,
             )
-
-
-__all__: Sequence[str] = ("groupings", "latex", "plot", "robot_report")

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
+from symgen.inspection.rendering import Data
 from symgen.languages import JAVASCRIPT
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
@@ -28,13 +29,11 @@ from symgen.mechanics.joint_listing import (
 )
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.parameters import lump_links
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.numbers.types import AnyArray
 from symgen.reading.visual_shapes import VisualShape
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace_all
-
-Data = dict[str, Any]
 
 MAX_TRIANGLES: Final = 4000
 """Triangles of one mesh after simplification: at this number a link fills a screen without visible

@@ -10,26 +10,103 @@ import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import click
 
+from symgen.certified.certificate import CertifyOptions
 from symgen.errors import Notice, OptionError, SymgenError
-from symgen.jobs.options import JOB_OPTIONS
 from symgen.jobs.publish import Mark, OutputFile, write_files, write_new
-from symgen.languages import LANGUAGES
+from symgen.languages import DEFAULT_LANGUAGES, LANGUAGES
+from symgen.languages.c.options import Release
 from symgen.languages.language import identifier
-from symgen.options import Option, rows
-from symgen.options.kinds import PAIRS, TEXT, ValueKind, quoted
+from symgen.options import Option, group, option, rows
+from symgen.options.kinds import PAIRS, TEXT, TEXTS, ValueKind, quoted
 from symgen.reading import toml_reader
 from symgen.reading.denavit_hartenberg import is_table
-from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
+from symgen.reading.options import NO_SOURCE_OPTIONS, RobotOptions, SourceOptions
 from symgen.reading.sources import read as read_robot
 from symgen.reading.toml_reader import Table, described_type
 from symgen.reading.xml_text import STANDARD_INPUT
 from symgen.text import reason, shown
+from symgen.tracing.options import FunctionOptions
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise ValueError(text)
+    return Path(text)
+
+
+@group
+class NameOptions:
+    """The name of the module."""
+
+    SECTION: ClassVar[str] = "Output"
+
+    prefix: str | None = option(
+        "--prefix",
+        "NAME",
+        "Prefix of all C names and files. The default is the robot's name.",
+        default=None,
+    )
+
+
+@group
+class WriteOptions:
+    """Where files are written, and in which languages."""
+
+    SECTION: ClassVar[str] = "Output"
+
+    out: Path | None = option(
+        "--out",
+        "DIR",
+        "Folder for the files. Files of an earlier run for the same robot are replaced.",
+        replace(TEXT, from_text=_folder),
+        give="give a folder, . for the current one",
+        short="-o",
+        path=True,
+        required=True,
+        default=None,
+    )
+    languages: tuple[str, ...] = option(
+        "--lang",
+        "LANG",
+        f"Language to generate: {', '.join(LANGUAGES)}. The default is "
+        f"{' and '.join(DEFAULT_LANGUAGES)}.",
+        TEXTS.like('["c", "python"]'),
+        default=(),
+        names=tuple(LANGUAGES),
+    )
+
+
+LANGUAGE_OPTIONS: Final = tuple(x.options for x in LANGUAGES.values() if x.options is not None)
+
+MODULE_OPTIONS: Final = (
+    RobotOptions,
+    SourceOptions,
+    FunctionOptions,
+    *LANGUAGE_OPTIONS,
+    CertifyOptions,
+    NameOptions,
+    Release,
+)
+"""The groups of options that determine a module."""
+
+JOB_OPTIONS: Final[tuple[Option, ...]] = rows(
+    WriteOptions,
+    *LANGUAGE_OPTIONS,
+    CertifyOptions,
+    NameOptions,
+    Release,
+    FunctionOptions,
+    RobotOptions,
+    SourceOptions,
+)
+"""The options of a job file. A key is the name of an option; the key ``file`` is extra."""
+
 
 CONTEXT_KEY: Final = "symgen.jobfile"
 """The key of the job in the ``meta`` of a context."""

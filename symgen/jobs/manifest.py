@@ -14,7 +14,7 @@ from symgen.languages.describe import descriptions
 from symgen.languages.language import Language
 from symgen.languages.module import Module, RobotOrigin
 from symgen.mechanics.model import Body, Closure, Link
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.spatial import Triple
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 2

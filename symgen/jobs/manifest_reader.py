@@ -13,6 +13,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from symgen.errors import OptionError, SymgenError
+from symgen.jobs.jobfile import MODULE_OPTIONS
 from symgen.jobs.manifest import (
     FORMAT,
     NAME,
@@ -22,7 +23,6 @@ from symgen.jobs.manifest import (
     text,
     written,
 )
-from symgen.jobs.options import MODULE_OPTIONS
 from symgen.languages.c.options import COptions, objective_of
 from symgen.languages.module import Module
 from symgen.mechanics.joint_forces import COMPENSATION, FRICTION

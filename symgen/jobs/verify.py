@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from symgen.advice import install
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError, SymgenError
+from symgen.jobs.jobfile import MODULE_OPTIONS
 from symgen.jobs.library_models import (
     LibraryJoint,
     LibraryModel,
@@ -25,13 +25,12 @@ from symgen.jobs.library_models import (
 )
 from symgen.jobs.manifest import contained, digest_of, written
 from symgen.jobs.manifest_reader import read as read_manifest
-from symgen.jobs.options import MODULE_OPTIONS
 from symgen.languages.language import Language
 from symgen.languages.module import Module
 from symgen.languages.verification import Check, VerificationTarget, relative_error
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Joint, RigidBodyModel
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.native.compiler import ProcessEnded, run_isolated, workspace
 from symgen.numbers.operations import tanh
 from symgen.numbers.types import Numbers
@@ -40,7 +39,7 @@ from symgen.reading.sources import read
 from symgen.reading.xacro_expansion import needs_expansion
 from symgen.reading.xml_reader import parse_xml
 from symgen.reading.xml_text import file_bytes
-from symgen.text import quoted, shown
+from symgen.text import install, quoted, shown
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.singular import MASSLESS_SENTENCE, moves_inertia
 from symgen.tracing.trace import trace

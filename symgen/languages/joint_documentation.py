@@ -15,8 +15,8 @@ from symgen.mechanics.joint_listing import (
     remaining_gap_text,
     rotor_of,
 )
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import RigidBodyModel, is_nonzero
+from symgen.mechanics.standard_joints import JOINT_TYPES
 from symgen.tracing.robot import ParametricModel
 
 

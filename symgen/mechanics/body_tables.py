@@ -14,9 +14,9 @@ import numpy as np
 
 from symgen.mechanics.coupling import CouplingTerm, coupling_of
 from symgen.mechanics.joint_forces import JointForce
-from symgen.mechanics.joints.standard_joints import default_second_axis
 from symgen.mechanics.model import Body, RigidBodyModel
-from symgen.mechanics.pose import Pose, Triple
+from symgen.mechanics.spatial import Pose, Triple
+from symgen.mechanics.standard_joints import default_second_axis
 from symgen.numbers.scalar import Scalar, plain
 from symgen.numbers.types import Numbers
 from symgen.text import shown

@@ -12,8 +12,7 @@ from functools import lru_cache
 
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.placement import ToAxis
-from symgen.mechanics.pose import Pose, Triple, cross
-from symgen.mechanics.spatial import Angle, Rotation, Shift, Step, Turn, Vector
+from symgen.mechanics.spatial import Angle, Pose, Rotation, Shift, Step, Triple, Turn, Vector, cross
 from symgen.numbers.decimals import norm
 from symgen.numbers.named import NamedNumber
 from symgen.numbers.scalar import ZERO, Scalar, dot, plain, structural

@@ -12,15 +12,16 @@ from symgen.mechanics.coupling import UNCOUPLED, Coupling
 from symgen.mechanics.fluid import FluidOnBody
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joint_forces import NO_JOINT_FORCE, SPRINGS, JointForce
-from symgen.mechanics.joints import Freedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.placement import Placement
-from symgen.mechanics.pose import Pose, Triple
 from symgen.mechanics.spatial import (
     ZERO_FORCE,
     ZERO_TWIST,
     ZERO_VECTOR,
     Force,
+    Pose,
     Step,
+    Triple,
     Twist,
     Vector,
     scale_constant,

@@ -17,14 +17,11 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.mechanics.joints import JointType
-from symgen.mechanics.joints.body_axes import BodyAxesJoint
-from symgen.mechanics.kinematic_loop import GapRate, KinematicLoop
-from symgen.mechanics.loop_groups import closure_groups, loop_of
+from symgen.mechanics.joint_type import BodyAxesJoint, JointType
+from symgen.mechanics.kinematic_loop import GapRate, KinematicLoop, UnitAngle
+from symgen.mechanics.loop_groups import closing_positions, closure_groups, loop_of
 from symgen.mechanics.model import Follow, RigidBodyModel
-from symgen.mechanics.newton_loop import closing_positions
 from symgen.mechanics.spatial import multiple, scale_constant
-from symgen.mechanics.unit_angle import UnitAngle
 from symgen.numbers.scalar import ZERO, Scalar
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.mechanics.pose import Pose, Triple
+from symgen.mechanics.spatial import Pose, Triple
 
 SIX: Final = 6
 UPPER_ENTRIES: Final = SIX * (SIX + 1) // 2

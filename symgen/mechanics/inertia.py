@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from symgen.mechanics.pose import Pose
 from symgen.mechanics.spatial import (
     ZERO_VECTOR,
     Force,
+    Pose,
     Rotation,
     Step,
     Turn,

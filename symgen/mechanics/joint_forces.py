@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from symgen.mechanics.unit_angle import coordinate
+from symgen.mechanics.kinematic_loop import coordinate
 from symgen.numbers.dual import derivative
 from symgen.numbers.operations import exp, sign, sqrt, tanh
 from symgen.numbers.scalar import ZERO, Scalar, plain

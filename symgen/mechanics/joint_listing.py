@@ -2,7 +2,7 @@
 joints of a robot as in its file, whatever bodies they consist of, their rotors, and its closed
 loops."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -13,7 +13,7 @@ from symgen.mechanics.coupling import CoordinateMap, Coupling, coupling_of
 from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import CUT_JOINTS, KinematicLoop
 from symgen.mechanics.loop_geometry import cut_sides
-from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS, ParallelogramLoop, joints_of
+from symgen.mechanics.loop_groups import PLANAR_UNKNOWNS, ExplicitLoop, joints_of
 from symgen.mechanics.model import (
     Body,
     Closure,
@@ -251,6 +251,16 @@ def rotor_of(body: Body) -> str:
     return ", ".join((*spins, *mass))
 
 
+def springs_of(joint: Joint) -> Iterator[str]:
+    """The spring of each coordinate of a joint that has one."""
+    for k, row in enumerate(joint.type.velocities):
+        stiffness = constant_of_velocity(joint.stiffness, k)
+        at = constant_of_velocity(joint.reference, k)
+        unit, of = "N/m" if row.unit == "m" else "N m/rad", f" ({row.suffix})" if row.suffix else ""
+        if stiffness:
+            yield f"spring{of}: {stiffness:.6g} {unit} at {at:.6g} {row.unit}"
+
+
 def carrying_link(model: RigidBodyModel, i: int) -> str:
     """The name of the link that carries the joint of body `i`, the innermost part of it where it
     has several."""
@@ -320,7 +330,7 @@ def listed_loops(model: RigidBodyModel) -> list[ListedLoop]:
         count = CUT_JOINTS[closure.joint].rows
         left = count > len(dependent)
         gaps = _gaps(model, closure, loops[closure]) if left else (0.0, 0.0)
-        linear = isinstance(loops[closure], ParallelogramLoop)
+        linear = isinstance(loops[closure], ExplicitLoop)
         rows.append(ListedLoop(closure, dependent, others, count, gaps, linear))
     return rows
 

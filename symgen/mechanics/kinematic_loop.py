@@ -1,5 +1,6 @@
 """What all closed loops have in common: the types of joints that close them, the coordinates that a
-loop determines, and the positions at which it closes; and joints that follow a polynomial.
+loop determines, the positions at which it closes, and angles that are known by their cosine and
+sine.
 
 A cut joint joins a frame on each of two bodies. It holds components of the vector r from the origin
 of the first frame to that of the second, or its length, and scalar products of an axis of the first
@@ -15,9 +16,125 @@ from typing import Any, Final
 
 from symgen.mechanics.model import Closure
 from symgen.mechanics.spatial import multiple
-from symgen.mechanics.unit_angle import UnitAngle, coordinate
-from symgen.numbers.decimals import exact
+from symgen.numbers.operations import OPS, atan, cos, sin
 from symgen.numbers.scalar import ZERO, Scalar, plain
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Direction:
+    """An orientation in a plane by its cosine and sine."""
+
+    c: Scalar
+    s: Scalar
+
+
+class UnitAngle:
+    """A sum of angles (rad) and of orientations, each with the sign 1 or -1. The terms are kept
+    apart, so that an orientation of a link that is subtracted from one joint angle and added to the
+    next one cancels exactly.
+
+    It is a joint position for algorithms: it has a cosine and a sine, it can be added, subtracted
+    and negated. Of products with numbers, and of what adds its coordinate to others, it is the
+    number `angle`."""
+
+    __array_ufunc__ = None  # NumPy's numbers leave it to the methods below
+    __slots__ = ("_known", "terms")
+
+    def __init__(self, terms: tuple[tuple[Any, int], ...]) -> None:
+        self.terms = terms
+        self._known: tuple[Scalar, Scalar] | None = None
+
+    @classmethod
+    def of(cls, x: Scalar) -> "UnitAngle":
+        """The angle `x` (rad), or `x` itself if it is a sum already."""
+        return x if isinstance(x, UnitAngle) else cls(() if x is ZERO else ((x, 1),))
+
+    def __repr__(self) -> str:
+        return f"UnitAngle({self.terms!r})"
+
+    def __add__(self, other: Scalar) -> "UnitAngle":
+        terms = [*self.terms]
+        for term, sign in UnitAngle.of(other).terms:
+            opposite = next(
+                (k for k, (x, by) in enumerate(terms) if x is term and by != sign), None
+            )
+            if opposite is None:
+                terms.append((term, sign))
+            else:
+                terms.pop(opposite)
+        return UnitAngle(tuple(terms))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> "UnitAngle":
+        return UnitAngle(tuple((term, -sign) for term, sign in self.terms))
+
+    def __sub__(self, other: Scalar) -> "UnitAngle":
+        return self + -UnitAngle.of(other)
+
+    def __rsub__(self, other: Scalar) -> "UnitAngle":
+        return -self + other
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        return other * self.angle
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        return self.angle / other
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return other / self.angle
+
+    @property
+    def has_orientations(self) -> bool:
+        """Whether it contains orientations, so that its turns are not counted."""
+        return any(isinstance(term, Direction) for term, _ in self.terms)
+
+    @property
+    def angle(self) -> Scalar:
+        """The angle (rad). Where it is known only by its cosine and sine, it is between -π and π,
+        which are excluded: near them its rounding error grows."""
+        if not self.has_orientations:
+            return sum((term if sign > 0 else -term for term, sign in self.terms), ZERO)
+        c, s = self.applied("cos"), self.applied("sin")
+        return 2.0 * atan(s / (1.0 + c))
+
+    def applied(self, op: str) -> Scalar:
+        """The cosine or sine, or another function of the angle."""
+        if op not in ("cos", "sin"):
+            return OPS[op](self.angle)
+        if self._known is None:
+            self._known = self._cos_sin()
+        return self._known[op == "sin"]
+
+    def _cos_sin(self) -> tuple[Scalar, Scalar]:
+        angles = tuple(pair for pair in self.terms if not isinstance(pair[0], Direction))
+        total = UnitAngle(angles).angle
+        c, s = (1.0, ZERO) if total is ZERO else (cos(total), sin(total))
+        for term, sign in self.terms:
+            if isinstance(term, Direction):
+                other = term.s if sign > 0 else -term.s
+                c, s = (
+                    (term.c, other)
+                    if s is ZERO
+                    else (c * term.c - s * other, s * term.c + c * other)
+                )
+        return c, s
+
+    def displaced_by(self, changes: Sequence[Scalar]) -> "UnitAngle":
+        """The angle after the first of the small changes (`symgen.numbers.dual.along`)."""
+        return self + changes[0]
+
+    def named(self, name: str) -> "UnitAngle":
+        """The angle itself: its cosine and sine have names of their own."""
+        return self
+
+
+def coordinate(x: Any) -> Scalar:
+    """The number of a joint position."""
+    return x.angle if isinstance(x, UnitAngle) else x
+
 
 X, Y, Z = 0, 1, 2
 
@@ -27,7 +144,7 @@ class CutJoint:
     """What a cut joint holds: whether the two origins `coincide`, the axes of the first frame along
     which r is 0 (`across`), whether the `distance` of the origins is constant, and the pairs of
     axes that are `perpendicular`: an axis of the first frame and one of the second. A
-    `polynomial_value` holds the positions of two joints instead of frames."""
+    `polynomial` one holds the positions of two joints instead of frames."""
 
     coincide: bool = True
     across: tuple[int, ...] = ()
@@ -111,14 +228,14 @@ class KinematicLoop(ABC):
         return False
 
     @property
-    @abstractmethod
     def size(self) -> float:
-        """The length of its longest link (m)."""
+        """The length of its longest link (m); 1 if it closes whatever the lengths are."""
+        return 1.0
 
     @property
-    @abstractmethod
     def sliding(self) -> set[int]:
-        """The bodies whose joints slide."""
+        """The bodies whose joints slide, if positions of any size do not satisfy it."""
+        return set()
 
     @abstractmethod
     def positions(self, x: Positions) -> dict[int, Any]:
@@ -152,10 +269,10 @@ class KinematicLoop(ABC):
         none."""
         return None
 
-    @abstractmethod
     def sine(self, x: Positions) -> float:
         """The sine of the angle between the motions that the dependent joints give the gap, at
-        numbers; 0 where the loop does not close."""
+        numbers; 0 where the loop does not close, 1 if it has no dead points."""
+        return 1.0
 
     def gap_rate(
         self, columns: Mapping[int, GapRate], rates: Mapping[int, Scalar], start: GapRate = ()
@@ -208,79 +325,3 @@ def as_number(p: Any) -> float:
 PARALLEL_TOLERANCE: Final = 1e-12
 """How far the cosine of the angle between parallel axes is from 1, or between crossing ones from
 0: rounding errors of products of rotations."""
-
-
-def polynomial_value(coefficients: Sequence[float], y: Scalar) -> Scalar:
-    """The value of a polynomial, whose first coefficient is the constant one."""
-    total: Scalar = ZERO
-    for a in reversed(coefficients):
-        total = multiple(total, y)
-        total = total + a if a else total
-    return total
-
-
-def derivative_coefficients(coefficients: Sequence[float]) -> list[float]:
-    """The coefficients of the derivative of a polynomial."""
-    return [plain(k * exact(a)) for k, a in enumerate(coefficients)][1:]
-
-
-@dataclass(frozen=True)
-class PolynomialLoop(KinematicLoop):
-    """The joint of a body whose position is a polynomial of that of another joint. It closes at all
-    positions and has no dead points."""
-
-    closure: Closure
-    turns: bool
-    """Whether the joint turns."""
-
-    @property
-    def closures(self) -> tuple[Closure, ...]:
-        """The closure itself."""
-        return (self.closure,)
-
-    @property
-    def bodies(self) -> list[int]:
-        """The bodies of the two joints."""
-        return [*self.closure.bodies]
-
-    @property
-    def size(self) -> float:
-        """It has no links: 1."""
-        return 1.0
-
-    @property
-    def sliding(self) -> set[int]:
-        """None of the bodies: positions of any size satisfy it."""
-        return set()
-
-    @property
-    def _slopes(self) -> list[float]:
-        return derivative_coefficients(self.closure.polynomial)
-
-    def positions(self, x: Positions) -> dict[int, Any]:
-        """The position of the dependent joint."""
-        follower, leader = self.closure.bodies
-        place = polynomial_value(self.closure.polynomial, coordinate(x[leader]))
-        return {follower: UnitAngle.of(place) if self.turns else place}
-
-    def columns(self, x: Positions) -> dict[int, GapRate]:
-        """The derivatives of the difference from the polynomial."""
-        follower, leader = self.closure.bodies
-        return {follower: [1.0], leader: [-polynomial_value(self._slopes, coordinate(x[leader]))]}
-
-    def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapRate:
-        """Its second rate while the rates of both joints are constant."""
-        _, leader = self.closure.bodies
-        curvature, rate = derivative_coefficients(self._slopes), rates[leader - 1]
-        second_derivative = polynomial_value(curvature, coordinate(x[leader]))
-        return [-multiple(second_derivative, multiple(rate, rate))]
-
-    def dependent_rates(
-        self, columns: Mapping[int, GapRate], sums: Sequence[GapRate]
-    ) -> list[GapRate]:
-        """The rate of the dependent joint for each of some motions."""
-        return [[-x] for (x,) in sums]
-
-    def sine(self, x: Positions) -> float:
-        """1, as far from a dead point."""
-        return 1.0

@@ -1,4 +1,4 @@
-"""Positions of spatial legs in closed form.
+"""Positions of spatial loops: of legs in closed form, of others by Newton's method.
 
 A leg reaches for a point P with two joints that turn about intersecting axes, such as a universal
 joint, at a point C, and a third joint before or behind these, or on the other side of the loop. The
@@ -7,15 +7,35 @@ line and a sphere if it slides. Of the two others, the second makes the height o
 along the axis of the first that of P, and the first turns it to P. (Paden, Kinematics and Control
 of Robot Manipulators, 1986, subproblems 1 and 3.)"""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations
+from random import Random
 from typing import Any, Final
 
-from symgen.mechanics.kinematic_loop import PARALLEL_TOLERANCE, LoopError, Positions
+import numpy as np
+
+from symgen.mechanics.kinematic_loop import (
+    MIN_SINE,
+    MIN_SINE_NEAR_DEAD_POINTS,
+    PARALLEL_TOLERANCE,
+    Direction,
+    LoopError,
+    Positions,
+    UnitAngle,
+)
 from symgen.mechanics.spatial import ZERO_VECTOR, Rotation, Vector
-from symgen.mechanics.spatial_loop import AXES, CutSides, SpatialChain, forward_chain, rotated_rows
-from symgen.mechanics.unit_angle import Direction, UnitAngle
+from symgen.mechanics.spatial_loop import (
+    AXES,
+    CutSides,
+    PositionSolution,
+    SpatialChain,
+    SpatialLoop,
+    forward_chain,
+    rotated_rows,
+)
 from symgen.numbers.decimals import norm
 from symgen.numbers.operations import sqrt
 from symgen.numbers.scalar import ZERO, Scalar, plain, positive
@@ -38,11 +58,6 @@ def _chain_after(side: SpatialChain, k: int, until: int) -> SpatialChain:
     return SpatialChain(side.joints[k + 1 : until], side.arm_after(until - 1))
 
 
-def _components_in(rows: Any, v: Vector) -> Vector:
-    """A vector in the axes whose rotation has these rows."""
-    return sum((row.scaled(x) for row, x in zip(rows, v, strict=True)), ZERO_VECTOR)
-
-
 def joint_position_for_distance(
     side: SpatialChain, x: Positions, k: int, until: int, far: Vector, square: Scalar, sign: int
 ) -> Any:
@@ -50,7 +65,7 @@ def joint_position_for_distance(
     the point `far` whose square is given."""
     _, origin, rows = forward_chain(side, x, k)
     joint = side.joints[k]
-    q = _components_in(rotated_rows(rows, joint.rotation), origin - far)
+    q = (origin - far).expressed_after(Rotation.by(rotated_rows(rows, joint.rotation)))
     rest = forward_chain(_chain_after(side, k, until), x)[1]
     if joint.slides:
         e = q + rest
@@ -113,9 +128,21 @@ class Leg:
 
     def __call__(self, x: Positions) -> dict[int, Any]:
         """The positions of the three joints."""
-        sides, (side, k) = self.cut.sides, self.third
+        (s, j), (side, k) = self.pair, self.third
+        chain, other = self.cut.sides[s], self.cut.sides[1 - s]
         sign = 1 if self.cut.closure.branch > 0 else -1
-        found = {sides[side].joints[k].body: self._third(x, sign)}
+        if side == s and k > j:
+            center, target = forward_chain(chain, x, j)[1], forward_chain(other, x)[1]
+            away, behind = target - center, _chain_after(chain, j + 1, len(chain.joints))
+            ends = k - j - 2, len(behind.joints), ZERO_VECTOR, away.dot(away)
+            third = joint_position_for_distance(behind, x, *ends, sign)
+        elif side == s:
+            ends = k, j, forward_chain(other, x)[1], self.square(x)
+            third = joint_position_for_distance(chain, x, *ends, sign)
+        else:
+            ends = k, len(other.joints), forward_chain(chain, x, j)[1], self.square(x)
+            third = joint_position_for_distance(other, x, *ends, sign)
+        found = {self.cut.sides[side].joints[k].body: third}
         return found | self.positions_of_pair({**x, **found})
 
     def points(self, x: Positions) -> list[Vector]:
@@ -136,27 +163,6 @@ class Leg:
         chain = self.cut.sides[s]
         return forward_chain(_chain_after(chain, j + 1, len(chain.joints)), x)[1]
 
-    def _third(self, x: Positions, sign: int) -> Any:
-        (s, j), (side, k) = self.pair, self.third
-        chain, other = self.cut.sides[s], self.cut.sides[1 - s]
-        count = len(chain.joints)
-        if side == s and k > j:
-            center, target = forward_chain(chain, x, j)[1], forward_chain(other, x)[1]
-            away = target - center
-            behind = _chain_after(chain, j + 1, count)
-            n = len(behind.joints)
-            return joint_position_for_distance(
-                behind, x, k - j - 2, n, ZERO_VECTOR, away.dot(away), sign
-            )
-        if side == s:
-            return joint_position_for_distance(
-                chain, x, k, j, forward_chain(other, x)[1], self.square(x), sign
-            )
-        center = forward_chain(chain, x, j)[1]
-        return joint_position_for_distance(
-            other, x, k, len(other.joints), center, self.square(x), sign
-        )
-
     def positions_of_pair(self, x: Positions) -> dict[int, Any]:
         """The positions of the pair at which the leg's end is where the other side has it."""
         s, j = self.pair
@@ -166,7 +172,7 @@ class Leg:
         while run and side.joints[run].rotation is None and not side.joints[run - 1].slides:
             run -= 1
         rows = rotated_rows(forward_chain(side, x, run)[2], side.joints[run].rotation)
-        to = _components_in(rows, points[1 - s] - points[s])
+        to = (points[1 - s] - points[s]).expressed_after(Rotation.by(rows))
         before = (second.rotation or Rotation.by(AXES)).rows
         height = before[2]
         sign = -1 if abs(self.cut.closure.branch) == 1 else 1
@@ -187,17 +193,12 @@ class Leg:
             u, v = to.x * inverse, to.y * inverse
             turn = UnitAngle(((Direction(v, -u) if k else Direction(u, v), 1),))
         else:
-            turn = _rotation_between(to, Vector(flat[0], flat[1], ZERO))
+            inverse = 1.0 / (flat[0] * flat[0] + flat[1] * flat[1])
+            u, v = flat[0] * inverse, flat[1] * inverse
+            direction = Direction(to.x * u + to.y * v, to.y * u - to.x * v)
+            turn = UnitAngle(((direction, 1),))
         before_it = sum((UnitAngle.of(x[h.body]) for h in side.joints[run:j]), UnitAngle(()))
         return {first.body: turn - before_it, second.body: angle}
-
-
-def _rotation_between(target: Vector, source: Vector) -> UnitAngle:
-    """The turn about z that takes one vector to another one of the same length."""
-    inverse = 1.0 / (source.x * source.x + source.y * source.y)
-    u, v = source.x * inverse, source.y * inverse
-    turn = Direction(target.x * u + target.y * v, target.y * u - target.x * v)
-    return UnitAngle(((turn, 1),))
 
 
 def leg_of(cut: CutSides) -> Rod | Leg:
@@ -237,9 +238,6 @@ def _has_intersecting_axes(cut: CutSides, place: JointIndex, dependent: list[Joi
         and second.rotation is not None
         and all(e is ZERO for e in second.arm)
     )
-
-
-# -- platforms on three legs -----------------------------------------------------------------------
 
 
 def common_point(centers: Sequence[Vector], squares: Sequence[Scalar], sign: int) -> Vector:
@@ -308,3 +306,92 @@ def tripod_of(cuts: Sequence[CutSides]) -> Tripod:
             "form, as those of a platform that slides along three perpendicular axes on three legs"
         )
     return Tripod(legs, sides, first)
+
+
+@dataclass(frozen=True)
+class NewtonLoop(SpatialLoop):
+    """Cut joints without a known closed form: the positions of the dependent joints are the user's,
+    found by Newton's method (``loop_closure``). Equations that depend on the others are left out by
+    the elimination."""
+
+    solution: PositionSolution = field(default=lambda x: {})
+
+    def newton_changes(self, x: Positions) -> dict[int, float]:
+        """A step of Newton's method, to be subtracted from the dependent positions."""
+        matrix = [[plain(e) for e in row] for row in self.matrix(self.columns(x))]
+        gap = [plain(e) for e in self.gap(x)]
+        step = np.linalg.lstsq(np.array(matrix), np.array(gap), rcond=None)[0]
+        return dict(zip(self.dependent, map(float, step), strict=True))
+
+    def closed(self, x: Positions) -> Positions:
+        """Positions of all joints at which the loop closes, by iteration from a start; steps are
+        those of least squares, which exist at dead points."""
+        out = dict(x)
+        for _ in range(MAX_ITERATIONS):
+            step = self.newton_changes(out)
+            longest = max(map(abs, step.values()))
+            if longest < GAP_TOLERANCE:
+                break
+            share = min(1.0, MAX_STEP / (longest or 1.0))
+            out |= {b: out[b] - share * change for b, change in step.items()}
+        turning = {*self.dependent} - self.sliding
+        return out | {b: math.remainder(out[b], math.tau) for b in turning}
+
+    def closes(self, x: Positions) -> bool:
+        """Whether its equations hold, but for digits also those that the elimination leaves out:
+        the others of a spherical linkage hold in its mirror image."""
+        gap, size = self.gap(x), self.size
+        independent = norm(*map(plain, self.independent_equations(gap)))
+        every = norm(*map(plain, gap))
+        return independent <= GAP_TOLERANCE * size and every <= REDUNDANT_GAP_TOLERANCE * size
+
+    def sine(self, x: Positions) -> float:
+        """The least singular value as of other loops; 0 where the equations do not hold."""
+        return super().sine(x) if self.closes(x) else 0.0
+
+    @property
+    def sample(self) -> Positions:
+        """Positions of all joints at which the loop closes, the independent ones at 0 if it closes
+        there. Raises LoopError where the iteration does not converge."""
+        return _sample_of(self.cuts)
+
+
+@lru_cache(maxsize=64)
+def _sample_of(cuts: tuple[CutSides, ...]) -> Positions:
+    """`NewtonLoop.sample` of its cut joints: a search that every reading of the loop repeats."""
+    loop, random, best, found = NewtonLoop(cuts), Random(0), 0.0, None
+    x = dict.fromkeys(loop.bodies, 0.0)
+    chosen = len(loop.dependent) <= sum(cut.cut.rows for cut in cuts)
+    for k in range(MAX_STARTS):
+        trial = loop.closed(x)
+        near = norm(*map(plain, loop.gap(trial))) <= REDUNDANT_GAP_TOLERANCE * loop.size
+        closes = near and max(map(abs, loop.newton_changes(trial).values())) < STEP_TOLERANCE
+        sine = SpatialLoop.sine(loop, trial) if closes else 0.0
+        if sine > best or (closes and found is None):
+            best, found = sine, trial
+        if best >= MIN_SINE or (chosen and k >= MIN_STARTS and best >= MIN_SINE_NEAR_DEAD_POINTS):
+            break
+        moved = loop.dependent if k < MAX_STARTS // 2 else loop.bodies
+        x |= {b: random.uniform(-1.0, 1.0) for b in moved}
+    if found is None:
+        raise LoopError(
+            f"Newton's method does not close it from any of {MAX_STARTS} starts; correct the "
+            "lengths of its links, or name other dependent joints"
+        )
+    return found
+
+
+MAX_STARTS: Final = 40
+"""How many starts of Newton's method are tried at generation."""
+MIN_STARTS: Final = 6
+"""How many starts are tried for a larger sine than `MIN_SINE_NEAR_DEAD_POINTS`."""
+MAX_STEP: Final = 0.5
+"""The longest step at generation (rad or m)."""
+MAX_ITERATIONS: Final = 30
+"""Steps of Newton's method at generation."""
+GAP_TOLERANCE: Final = 1e-13
+"""The largest gap of a loop that is closed, as a part of its size."""
+STEP_TOLERANCE: Final = 1e-9
+"""The longest step of Newton's method that is left (rad or m)."""
+REDUNDANT_GAP_TOLERANCE: Final = 1e-3
+"""The largest gap of equations that others imply but for digits, as a part of the loop's size."""

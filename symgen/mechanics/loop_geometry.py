@@ -10,13 +10,11 @@ import numpy as np
 from symgen.mechanics.canonical_frames import pose_of_steps, tidy
 from symgen.mechanics.elimination import Elimination
 from symgen.mechanics.kinematic_loop import PARALLEL_TOLERANCE, LoopError
-from symgen.mechanics.leg_positions import leg_of, tripod_of
+from symgen.mechanics.leg_positions import NewtonLoop, leg_of, tripod_of
 from symgen.mechanics.model import Body, Closure, RigidBodyModel, paths_of
-from symgen.mechanics.newton_loop import NewtonLoop
 from symgen.mechanics.planar_loop import Chain, PlanarJoint, PlanarLoop, Plane
-from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple, axes_across
 from symgen.mechanics.rigid_motion import Rows
-from symgen.mechanics.spatial import Rotation, Vector
+from symgen.mechanics.spatial import IDENTITY, Matrix3, Pose, Rotation, Triple, Vector, axes_across
 from symgen.mechanics.spatial_loop import (
     AXES,
     CutSides,

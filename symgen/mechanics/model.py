@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.mechanics.fluid import LinkFluid
-from symgen.mechanics.joints import JOINT_TYPES, Freedom, JointPart, JointType
-from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
+from symgen.mechanics.joint_type import Freedom, JointPart, JointType
+from symgen.mechanics.spatial import IDENTITY, Matrix3, Pose, Triple
+from symgen.mechanics.standard_joints import JOINT_TYPES
 
 PARAMETER_NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
@@ -64,9 +65,9 @@ class Rotor:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One moving joint of a file, or a rotor: `kind` is a key of
-    `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector in the joint's frame, `constants`
-    what else its type takes from the file, such as the pitch of a screw.
+    """One moving joint of a file, or a rotor: `kind` is the name of its type, `axis` a unit vector
+    in the joint's frame, `constants` what else its type takes from the file, such as the pitch of a
+    screw.
 
     `damping` (N m s/rad or N s/m), `friction` and `offset` (N m or N) are those of the file, used
     only where asked for; so are `stiffness` (N m/rad or N/m) and `reference` (rad or m), the

@@ -8,10 +8,10 @@ from itertools import chain
 from math import hypot
 from typing import Final
 
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.kinematic_loop import CUT_JOINTS
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Closure, Joint, Link, PerCoordinate
-from symgen.mechanics.pose import Matrix3
+from symgen.mechanics.spatial import Matrix3
+from symgen.mechanics.standard_joints import JOINT_TYPES
 from symgen.numbers.scalar import dot
 from symgen.text import shown
 

@@ -18,12 +18,10 @@ from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel, Link
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.fluid import FluidOnBody
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
-from symgen.mechanics.joints import Freedom
-from symgen.mechanics.joints.joint_type import PointFreedom, RoundFreedom
+from symgen.mechanics.joint_type import POINT, ROUND, Freedom
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.placement import Placement
-from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import ZERO_VECTOR, Angle, Turn, Vector
+from symgen.mechanics.spatial import ZERO_VECTOR, Angle, Pose, Turn, Vector
 from symgen.numbers.decimals import norm, with_exact_floats
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
@@ -193,10 +191,10 @@ def _total(links: Iterable[tuple[Parameters | None, Pose]], total: Inertia = NO_
 def rotor_inertia(spin: Scalar, freedom: Freedom) -> Inertia:
     """The pseudo-inertia of a rotor: inertia about its z axis alone, or about all axes (kg m²), or
     a point mass (kg), as its freedom says."""
-    if freedom.rotor_moment == PointFreedom.rotor_moment:
+    if freedom.rotor_moment == POINT:
         return Inertia(structural(spin), ZERO_VECTOR, NO_SECOND)
     half = 0.5 * structural(spin)
-    along_z = half if freedom.rotor_moment == RoundFreedom.rotor_moment else -half
+    along_z = half if freedom.rotor_moment == ROUND else -half
     return Inertia(ZERO, ZERO_VECTOR, SecondMoment(half, ZERO, ZERO, half, ZERO, along_z))
 
 

@@ -26,13 +26,13 @@ from symgen.numbers.scalar import ZERO, Scalar
 
 if TYPE_CHECKING:
     from symgen.mechanics.inertia import Inertia
-    from symgen.mechanics.joints.joint_type import Freedom
+    from symgen.mechanics.joint_type import Freedom
 
 Carried = TypeVar("Carried", Force, "Inertia")
 Of = TypeVar("Of")
 Position = Any
 """The position of a body's joint: a scalar; for axes that move with the body what
-`symgen.mechanics.joints.body_axes` has."""
+`symgen.mechanics.joint_type` has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from symgen.mechanics.canonical_frames import tidy
-from symgen.mechanics.kinematic_loop import GapRate, KinematicLoop, Positions
+from symgen.mechanics.kinematic_loop import Direction, GapRate, KinematicLoop, Positions, UnitAngle
 from symgen.mechanics.model import Closure
-from symgen.mechanics.unit_angle import Direction, UnitAngle
 from symgen.numbers.decimals import norm
 from symgen.numbers.operations import sqrt
 from symgen.numbers.scalar import ZERO, Scalar, plain, positive

@@ -10,8 +10,7 @@ from functools import cached_property
 
 from symgen.mechanics.inertia import SecondMoment
 from symgen.mechanics.placement import Transform
-from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import UNIT_Z, ZERO_VECTOR, Turn, Twist, Vector, add_axial
+from symgen.mechanics.spatial import UNIT_Z, ZERO_VECTOR, Pose, Turn, Twist, Vector, add_axial
 from symgen.numbers.scalar import ZERO, Scalar, named, structural
 
 Rows = tuple[Vector, Vector, Vector]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
 from symgen.mechanics.spatial import scale_constant as multiple
+from symgen.mechanics.standard_joints import JOINT_TYPES
 from symgen.numbers.caching import IdentityCache
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.reference_loops import (

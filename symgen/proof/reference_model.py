@@ -12,8 +12,7 @@ import numpy as np
 
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Body, Link, RigidBodyModel
-from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import ZERO_VECTOR, Vector
+from symgen.mechanics.spatial import ZERO_VECTOR, Pose, Vector
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.reference_loops import Loop, ReferenceLoop, ReferencePolynomial, loop_start

@@ -17,7 +17,7 @@ from symgen.compiler.evaluate import Rows, evaluate_batch, levels, unique_values
 from symgen.compiler.program import Index, Program
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.mechanics.joint_listing import velocity_coordinates
-from symgen.mechanics.joints.body_axes import quaternion_rows
+from symgen.mechanics.joint_type import quaternion_rows
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.decimals import decimal_precision
 from symgen.numbers.scalar import plain

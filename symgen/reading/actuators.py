@@ -24,7 +24,7 @@ from symgen.mechanics.fluid import (
 from symgen.mechanics.joint_forces import FRICTION_WIDTH, LAWS, SHAPE_PARAMETERS
 from symgen.mechanics.model import JOINT_FIELDS, Joint, Rotor, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.spatial import Triple
 from symgen.reading import toml_reader
 from symgen.reading.description import JointElement, RobotDescription
 from symgen.reading.joint_kinds import (

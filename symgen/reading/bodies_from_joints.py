@@ -15,7 +15,7 @@ from symgen.mechanics.model import (
     constant_of_velocity,
     is_nonzero,
 )
-from symgen.mechanics.pose import IDENTITY, Pose, Triple
+from symgen.mechanics.spatial import IDENTITY, Pose, Triple
 from symgen.numbers.scalar import ZERO, dot, plain
 from symgen.reading.actuators import Drives, joint_fields
 from symgen.reading.closed_loop_joints import OpenLoops, with_loops

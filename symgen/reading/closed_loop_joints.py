@@ -27,7 +27,7 @@ from symgen.mechanics.loop_groups import (
     loop_of,
 )
 from symgen.mechanics.model import Closure, Follow, RigidBodyModel, paths_of
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import LoopElement, RobotDescription
 from symgen.reading.subtree import RobotSubtree

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.errors import OptionError, RobotError
-from symgen.mechanics.pose import IDENTITY, Pose
+from symgen.mechanics.spatial import IDENTITY, Pose
 from symgen.reading import toml_reader
 from symgen.reading.builder import Builder
 from symgen.reading.description import EARTH, RobotDescription

@@ -9,7 +9,7 @@ from typing import Any, Final
 from symgen.errors import Notice, RobotError, SourceLocation
 from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.model import Limits, PerCoordinate
-from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
+from symgen.mechanics.spatial import IDENTITY, Matrix3, Pose, Triple
 from symgen.numbers.scalar import sum_in_order
 from symgen.text import quoted, shown
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import (
     Inertial,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.mechanics.model import PerCoordinate, constant_of_velocity
-from symgen.mechanics.pose import IDENTITY, Pose, Triple
+from symgen.mechanics.spatial import IDENTITY, Pose, Triple
 from symgen.reading.builder import Builder
 from symgen.reading.description import RobotDescription
 from symgen.reading.joint_kinds import merged

@@ -14,7 +14,7 @@ from symgen.errors import OptionError, RobotError
 from symgen.mechanics.kinematic_loop import CUT_JOINTS
 from symgen.mechanics.loop_groups import joints_of
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.numbers.scalar import sum_in_order
 from symgen.options.kinds import finite, table_of
 from symgen.reading.description import (

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.mechanics.joints import JOINT_TYPES, JointType
-from symgen.mechanics.joints.standard_joints import default_second_axis
+from symgen.mechanics.joint_type import JointType
 from symgen.mechanics.model import PerCoordinate
-from symgen.mechanics.pose import IDENTITY, Triple
+from symgen.mechanics.spatial import IDENTITY, Triple
+from symgen.mechanics.standard_joints import JOINT_TYPES, default_second_axis
 from symgen.reading.toml_reader import Table
 from symgen.reading.validation import as_list, as_number, as_vector3
 from symgen.reading.xml_reader import XmlNode

@@ -11,7 +11,7 @@ from symgen.errors import Notice, RobotError, together
 from symgen.mechanics.inertia_checks import odd_units
 from symgen.mechanics.model import RigidBodyModel, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER, numbers_of
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.reading.description import JointElement, RobotDescription, joint_above, outward
 from symgen.reading.joint_kinds import in_words, is_negative
 from symgen.reading.subtree import RobotSubtree, above_root

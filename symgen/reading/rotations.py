@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.errors import Notice, SourceLocation
-from symgen.mechanics.pose import Matrix3, Pose, Triple, axes_across
+from symgen.mechanics.spatial import Matrix3, Pose, Triple, axes_across
 from symgen.numbers.decimals import cos, norm, sin
 from symgen.reading.description import Origin
 

@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 from typing import Final, Literal
 
 from symgen.errors import Notice, OptionError
-from symgen.mechanics.pose import IDENTITY, Matrix3, Pose, Triple
+from symgen.mechanics.spatial import IDENTITY, Matrix3, Pose, Triple
 from symgen.reading.description import (
     JointElement,
     LinkElement,

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from symgen.errors import RobotError, SourceLocation
 from symgen.mechanics.model_validation import MAX_NUMBER
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.spatial import Triple
 from symgen.reading.xml_text import file_bytes
 from symgen.text import hint, shown
 

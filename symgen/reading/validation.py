@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.inertia_checks import tensor_trouble
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.spatial import Triple
 from symgen.numbers.decimals import norm
 from symgen.numbers.named import NamedNumber, named_or_float
 from symgen.reading.description import Inertial, Origin, RobotDescription

@@ -16,7 +16,7 @@ from typing import Any, Final
 from lxml import etree
 
 from symgen.errors import SymgenError
-from symgen.mechanics.pose import Pose, Triple
+from symgen.mechanics.spatial import Pose, Triple
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.rotations import rotation_from_quaternion, rotation_from_rpy
 from symgen.reading.sources import RobotSource, expanded_text, is_path

@@ -19,14 +19,13 @@ from typing import Any, Final
 
 from lxml import etree
 
-from symgen.advice import install
 from symgen.errors import Notice, OptionError, RobotError, SourceLocation
 from symgen.reading import xacro_sandbox
 from symgen.reading.joint_kinds import joint_nodes
 from symgen.reading.options import SourceOptions
 from symgen.reading.xacro_sandbox import GEOMETRY_ELEMENTS
 from symgen.reading.xml_reader import EXPRESSION, XmlNode
-from symgen.text import cited, hint, quoted, repeated, shown
+from symgen.text import cited, hint, install, quoted, repeated, shown
 
 STATEMENTS: Final = frozenset(
     {"include", "macro", "property", "arg", "if", "unless", "insert_block", "element",

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 from lxml import etree
 
 from symgen.errors import WHOLE_FILE, Notice, RobotError, SourceLocation
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.spatial import Triple
 from symgen.reading.xml_text import (
     decoded,
     foreign_format,

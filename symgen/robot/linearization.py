@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen import api
 from symgen.errors import OptionError
+from symgen.jobs import api
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import position_coordinates
-from symgen.mechanics.joints.body_axes import BodyAxesJoint, quaternion_rows, twist_from_rates
+from symgen.mechanics.joint_type import BodyAxesJoint, quaternion_rows, twist_from_rates
+from symgen.mechanics.leg_positions import NewtonLoop
+from symgen.mechanics.loop_groups import closed_by_newton
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.newton_loop import NewtonLoop, closed_by_newton
 from symgen.native.library import MASKED, is_masked
 from symgen.numbers.scalar import plain
 from symgen.numbers.types import Numbers

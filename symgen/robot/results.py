@@ -6,11 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from symgen.errors import Notice, SourceLocation
-from symgen.inspection.command_reports import warnings
 from symgen.inspection.inspect_command import page_of
-from symgen.inspection.robot_report import robot_report
-from symgen.jobs.job import Job, RefusedInertia
-from symgen.jobs.job_notices import notices_after_tracing
+from symgen.inspection.robot_report import robot_report, warnings
+from symgen.jobs.job import Job, RefusedInertia, notices_after_tracing
 from symgen.mechanics.inertia_checks import InertiaVerdict, check_inertias
 from symgen.mechanics.joint_listing import position_coordinates
 from symgen.reading.assemble import LoadedRobot

@@ -8,10 +8,10 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from symgen import api
 from symgen.errors import Notice, OptionError
+from symgen.jobs import api
 from symgen.jobs.job import Job
-from symgen.jobs.options import MODULE_OPTIONS
+from symgen.jobs.jobfile import MODULE_OPTIONS
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
@@ -258,7 +258,7 @@ class Robot:
 
         Returns notices of properties that a URDF cannot represent. Raises SymgenError, also if the
         robot has symbols."""
-        from symgen.jobs.convert import convert
+        from symgen.jobs.generating import convert
 
         source = self.job.file if self.job.given is None else self.job.given
         return convert(source, fspath(out), self.job[SourceOptions])

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.prediction.prediction_errors import JointLoads, bearing_loads
 from symgen.numbers.types import Numbers
 from symgen.robot.linearization import normalized, rates, vector
-from symgen.text import html_table
+from symgen.text import html_table, install
 from symgen.tracing.function import inputs_by_option
 from symgen.tracing.request import find_quantity
 

@@ -21,8 +21,7 @@ from symgen.mechanics.canonical_model import CanonicalModel, LinkFrame
 from symgen.mechanics.independence import IndependentParameters, independent_parameters
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
-from symgen.mechanics.pose import Pose
-from symgen.mechanics.spatial import Vector
+from symgen.mechanics.spatial import Pose, Vector
 from symgen.numbers.named import NamedNumber
 from symgen.symbolic.polynomials import (
     MAX_EXPONENT,

@@ -26,7 +26,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import Thruster
 from symgen.mechanics.joint_forces import LAWS
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.spatial import Triple
 from symgen.numbers.decimals import norm
 from symgen.options.kinds import finite
 from symgen.text import cited, hint, repeated, shown

@@ -18,7 +18,7 @@ from symgen.languages.joint_documentation import (
     robot_unit,
 )
 from symgen.mechanics.joint_listing import listed_joints
-from symgen.mechanics.pose import IDENTITY
+from symgen.mechanics.spatial import IDENTITY
 from tests.support.tools import ROOT, invoke, robot_file
 
 HEAD = '<?xml version="1.0"?><robot name="r"><link name="base"/>'

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symgen.mechanics.base_parameters import base_parameters
-from symgen.mechanics.joints.body_axes import quaternion_rows
+from symgen.mechanics.joint_type import quaternion_rows
 from symgen.mechanics.parameters import lump_links
 from symgen.tracing.robot import ParametricModel
 from tests.support.every_joint import EVERY, made

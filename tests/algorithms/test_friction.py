@@ -7,7 +7,7 @@ import pytest
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.api import generate
+from symgen.jobs.api import generate
 from symgen.mechanics.parameters import lump_links
 from symgen.tracing.robot import ParametricModel
 from tests.support.random_trees import FEW

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.api import generate
 from symgen.errors import OptionError
+from symgen.jobs.api import generate
 from symgen.jobs.verify import verify
 from symgen.mechanics.joint_forces import direction
 from tests.support.random_trees import FEW

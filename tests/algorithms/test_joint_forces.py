@@ -12,8 +12,8 @@ from mpmath import mp
 import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.api import generate, trace
 from symgen.errors import OptionError, RobotError
+from symgen.jobs.api import generate, trace
 from symgen.jobs.verify import verify
 from symgen.mechanics.joint_forces import (
     FRICTION,

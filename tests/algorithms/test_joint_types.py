@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import PARAMETER_NAMES, Joint
+from symgen.mechanics.standard_joints import JOINT_TYPES
 from symgen.proof.reference_kinematics import JOINTS as JUDGED
 from symgen.reading.assemble import load
 from symgen.reading.joint_kinds import JOINTS

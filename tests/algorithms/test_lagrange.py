@@ -14,7 +14,7 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.mechanics.model import Body, Joint, Link, RigidBodyModel
 from symgen.mechanics.parameters import canonical_model
-from symgen.mechanics.pose import IDENTITY, Pose
+from symgen.mechanics.spatial import IDENTITY, Pose
 
 FREE_FALL = (1.5, -2.0, -9.0)
 

@@ -9,10 +9,9 @@ import pytest
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import bias, gravity, inverse_dynamics
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.parameters import REGROUPINGS, canonical_model
-from symgen.mechanics.pose import IDENTITY, Pose
-from symgen.mechanics.spatial import Vector
+from symgen.mechanics.spatial import IDENTITY, Pose, Vector
+from symgen.mechanics.standard_joints import JOINT_TYPES
 from tests.support.random_trees import RANDOM, REAL, anywhere, model
 from tests.support.states import numbers
 from tests.support.tree_energies import (

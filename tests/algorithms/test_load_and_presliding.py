@@ -9,8 +9,8 @@ import pytest
 from mpmath import mp
 
 import symgen
-from symgen.api import generate, trace
 from symgen.errors import OptionError
+from symgen.jobs.api import generate, trace
 from symgen.mechanics.joint_forces import presliding_after
 from tests.support.tools import ROOT, invoke, robot_file
 

@@ -14,7 +14,7 @@ from symgen.errors import OptionError
 from symgen.languages.accuracy import Accuracy
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.kinematic_loop import CUT_JOINTS
-from symgen.mechanics.newton_loop import closed_by_newton
+from symgen.mechanics.loop_groups import closed_by_newton
 from symgen.proof.laws import LawEvaluator
 from symgen.tracing.robot import ParametricModel
 from tests.support.loops import four_bar, jointed

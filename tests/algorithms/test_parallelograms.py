@@ -8,7 +8,7 @@ import pytest
 
 import symgen
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.loop_groups import ParallelogramLoop
+from symgen.mechanics.loop_groups import ExplicitLoop
 from symgen.proof.laws import LawEvaluator
 
 LENGTH, GROUND, LEAN = 0.31, 0.53, 0.3
@@ -41,7 +41,7 @@ def loop(arm: symgen.Robot) -> Any:
 def test_dynamics_equal_the_reference_on_both_sides_of_a_dead_point(rod_first: bool) -> None:
     """The reference knows the gap alone. At angles on both sides the crank is along the ground."""
     arm = robot(1, rod_first=rod_first)
-    assert isinstance(loop(arm), ParallelogramLoop) and arm.dof == 1
+    assert isinstance(loop(arm), ExplicitLoop) and arm.dof == 1
     row: dict[str, Any] = {"q": [[-2.5], [-0.9], [0.2], [1.7], [9.0]]}
     row |= {name: [[0.8], [-1.1], [0.3], [2.0], [-0.5]] for name in ("qd", "qdd", "tau")}
     for quantity in ("inverse_dynamics", "forward_dynamics"):
@@ -55,9 +55,9 @@ def test_dynamics_equal_the_reference_on_both_sides_of_a_dead_point(rod_first: b
 
 
 def test_links_that_cross_or_differ_are_no_parallelogram() -> None:
-    kinds = [isinstance(loop(robot(branch)), ParallelogramLoop) for branch in (1, -1)]
+    kinds = [isinstance(loop(robot(branch)), ExplicitLoop) for branch in (1, -1)]
     assert sorted(kinds) == [False, True]
-    assert not isinstance(loop(robot(1, longer=1e-9)), ParallelogramLoop)
+    assert not isinstance(loop(robot(1, longer=1e-9)), ExplicitLoop)
 
 
 def test_positions_are_sums_of_angles_without_roots() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 import symgen
 from symgen.errors import OptionError, RobotError
-from symgen.jobs.job import Job
-from symgen.jobs.job_notices import notices_after_tracing
+from symgen.jobs.job import Job, notices_after_tracing
 from symgen.reading.assemble import load
 from symgen.tracing.robot import ParametricModel
 from tests.support.states import run

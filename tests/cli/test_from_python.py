@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.api import trace
 from symgen.errors import OptionError, RobotError, SymgenError
+from symgen.jobs.api import trace
 from symgen.tracing.options import DEFAULT_QUANTITIES
 from tests.support.shell import PENDULUM
 from tests.support.tools import ROOT, generated, imported, robot_file, snapshot

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from symgen.errors import RobotError
 from symgen.jobs.job import Job
-from symgen.jobs.jobfile import quoted, read, written
-from symgen.jobs.options import JOB_OPTIONS
+from symgen.jobs.jobfile import JOB_OPTIONS, quoted, read, written
 from symgen.reading.actuators import KEYS
 from tests.support.jobfiles import PENDULUM, refusal
 from tests.support.tools import ROOT, invoke, run, snapshot

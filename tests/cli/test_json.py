@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from symgen.algorithms import QUANTITIES
-from symgen.api import generate, trace
 from symgen.compiler.objective import MAX_OPERATIONS_RATIO
 from symgen.errors import OptionError
+from symgen.jobs.api import generate, trace
 from symgen.languages import LANGUAGES
 from symgen.tracing.options import DEFAULT_QUANTITIES
 from tests.support.loops import four_bar

@@ -3,9 +3,9 @@
 import re
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
-from symgen.api import trace
 from symgen.compiler.dump import dump
-from symgen.inspection.report_tables import OTHER_SECTION, SECTIONS, sections
+from symgen.inspection.command_reports import OTHER_SECTION, SECTIONS, sections
+from symgen.jobs.api import trace
 from symgen.languages import ALIASES, LANGUAGES
 from tests.support.shell import PENDULUM, data
 from tests.support.tools import invoke, robot_file, snapshot

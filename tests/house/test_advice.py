@@ -11,11 +11,11 @@ from functools import cache
 import click
 import pytest
 
-from symgen.advice import COMMANDS, PACKAGES, command, install, use_prior
-from symgen.cli.listings import page_titles
+from symgen.cli.help import page_titles
 from symgen.cli.main import COMMANDS as CLI
 from symgen.cli.main import main
 from symgen.jobs.verify import REFERENCE_LIBRARIES
+from symgen.text import COMMANDS, PACKAGES, command, install, use_prior
 from tests.support.house_files import FILES, nodes
 from tests.support.shell import PENDULUM
 from tests.support.tools import ROOT, invoke
@@ -70,7 +70,7 @@ def test_packages_can_be_installed():
 
 def test_only_advice_installs_packages():
     """`pip install 'symgen[...]'` cannot work: symgen is on no index."""
-    assert not [m for m in messages() if "pip install" in m[2] and m[0] != "advice.py"]
+    assert not [m for m in messages() if "pip install" in m[2] and m[0] != "text.py"]
     found = {
         word.value
         for file in FILES
@@ -134,7 +134,7 @@ def test_options_in_messages_exist():
 def test_the_prior_is_advised_only_without_it():
     assert "--full" in use_prior(full=False) and use_prior(full=True) == ""
     texts = [m for m in messages() if re.search(r"(with|let|use).*--full", m[2])]
-    assert {file for file, _, _ in texts} <= {"advice.py", "identification/model/settings.py"}
+    assert {file for file, _, _ in texts} <= {"text.py", "identification/model/settings.py"}
 
 
 def test_generated_files_name_a_command_that_runs(tmp_path):

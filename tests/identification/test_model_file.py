@@ -8,7 +8,6 @@ import pytest
 
 import symgen
 from benchmarks.simulated_logs import write
-from symgen.api import trace
 from symgen.compiler.passes import counts
 from symgen.errors import OptionError, RobotError
 from symgen.identification.data.log_options import LogOptions
@@ -19,6 +18,7 @@ from symgen.identification.model.problem import problem, standard_parameters
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import of_robot
 from symgen.identification.report.model_file import drive_tables, model_file
+from symgen.jobs.api import trace
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.joint_forces import FRICTION, LAWS

@@ -7,7 +7,8 @@ import pytest
 
 import symgen
 from benchmarks.simulated_logs import Motion, Recipe, simulated
-from symgen.cli.identify import named_logs, write_identification
+from symgen.cli.identify import write_identification
+from symgen.cli.options import named_logs
 from symgen.errors import OptionError
 from symgen.identification.estimation.log_groups import EliminatedColumns, means
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle

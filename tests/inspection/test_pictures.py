@@ -4,20 +4,20 @@ import warnings
 
 import pytest
 
-from symgen.inspection import pictures
-from symgen.inspection.pictures import new_figure
+from symgen.inspection import rendering
+from symgen.inspection.rendering import new_figure
 
 
 def drawn(text):
     figure = new_figure(1, 1)
     figure.text(0.1, 0.5, text)
-    return pictures.encoded(figure, "png", 30)
+    return rendering.encoded(figure, "png", 30)
 
 
 @pytest.fixture(autouse=True)
 def nothing_said():
     pytest.importorskip("matplotlib")
-    pictures._say_missing.cache_clear()
+    rendering._say_missing.cache_clear()
 
 
 def test_are_said_in_one_line_once(capsys):
@@ -38,4 +38,4 @@ def test_other_warnings_stay(monkeypatch):
     figure = new_figure(1, 1)
     monkeypatch.setattr(figure, "savefig", lambda *a, **k: warnings.warn("thin", stacklevel=2))
     with pytest.warns(UserWarning, match="thin"):
-        pictures.encoded(figure, "png", 30)
+        rendering.encoded(figure, "png", 30)

@@ -2,7 +2,7 @@
 
 import json
 
-from symgen.inspection.report_tables import Report, ReportTable, StyledText
+from symgen.inspection.rendering import Report, ReportTable, StyledText
 
 ROWS = [("a[b]", StyledText("ok", "green"), "1.5"), ("<c>", "", "20")]
 REPORT = Report(

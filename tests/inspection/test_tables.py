@@ -10,10 +10,9 @@ import tomllib
 import pytest
 from rich.console import Console
 
-from symgen.cli.help import HelpContext
-from symgen.cli.listings import page_titles
+from symgen.cli.help import HelpContext, page_titles
 from symgen.cli.main import COMMANDS, CONTEXT, main
-from symgen.inspection.report_tables import table
+from symgen.inspection.rendering import table
 from tests.support.tools import ROOT, invoke, robot_file
 
 NUMBERS = ("-0.0012345", "123456.789", "-2.8973 .. 2.8973")

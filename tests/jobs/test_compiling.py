@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import symgen
-from symgen.jobs import compiling
-from symgen.jobs.compiling import FILE_OPTIONS
-from symgen.jobs.options import MODULE_OPTIONS
+from symgen.jobs import api
+from symgen.jobs.api import FILE_OPTIONS
+from symgen.jobs.jobfile import MODULE_OPTIONS
 from symgen.languages.c.checks import build
 from symgen.native.store import SUBFOLDER, SUFFIX
 from symgen.options import rows
@@ -136,7 +136,7 @@ def test_what_else_it_depends_on(robot, cache, monkeypatch):
         ("processor_description", "other"),
         ("_installed", ["1.0"]),
     ):
-        monkeypatch.setattr(compiling, name, lambda value=value: value)
+        monkeypatch.setattr(api, name, lambda value=value: value)
         count = len(modules(cache))
         symgen.compile(robot, "gravity")
         assert len(modules(cache)) == count + 1, name

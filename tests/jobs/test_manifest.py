@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from symgen.api import generate
 from symgen.errors import OptionError
+from symgen.jobs.api import generate
 from symgen.jobs.manifest_reader import RULES, read
 from tests.support.tools import generated, robot_file
 

@@ -13,7 +13,7 @@ from symgen.errors import OptionError
 from symgen.jobs.extension_modules import build
 from symgen.jobs.generating import OPTION_TARGETS, check_effects
 from symgen.jobs.job import Job
-from symgen.jobs.options import MODULE_OPTIONS
+from symgen.jobs.jobfile import MODULE_OPTIONS
 from symgen.languages import LANGUAGES, module_files
 from symgen.languages.c.options import PRODUCTS, COptions
 from symgen.options import rows

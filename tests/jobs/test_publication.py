@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from symgen.api import generate
 from symgen.errors import OptionError
+from symgen.jobs.api import generate
 from symgen.jobs.publish import DEFERRED, publish
 from tests.support.samples import limit, texts
 from tests.support.tools import (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from symgen.errors import OptionError
-from symgen.inspection.pictures import FORMATS
+from symgen.inspection.rendering import FORMATS
 from symgen.jobs import publish as publication
 from symgen.jobs.publish import Mark, OutputFile, holding, publish, write_files
 from tests.support.shell import refusal

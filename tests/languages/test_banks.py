@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from symgen import api
+from symgen.jobs import api
 from symgen.languages.c.backend import functions
 from symgen.languages.c.checks import build
 from symgen.languages.c.work_array import WorkArraySegments

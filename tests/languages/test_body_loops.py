@@ -12,8 +12,7 @@ import pytest
 import symgen
 from symgen.compiler.program import LOOPS_OVER_BODIES
 from symgen.errors import OptionError, SymgenError
-from symgen.jobs.job import Job
-from symgen.jobs.job_notices import notices_after_tracing
+from symgen.jobs.job import Job, notices_after_tracing
 from symgen.jobs.verify import verify
 from symgen.native.compiler import NATIVE, STRICT, run_compiler
 from symgen.tracing import body_loops

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from symgen.algorithms import QUANTITIES
-from symgen.api import generate
+from symgen.jobs.api import generate
 from symgen.languages.describe import descriptions
 from tests.support.samples import GIB, limit, made, samples
 from tests.support.tools import (

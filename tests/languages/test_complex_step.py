@@ -11,7 +11,7 @@ import pytest
 
 import symgen
 from symgen.algorithms import QUANTITIES
-from symgen.api import trace
+from symgen.jobs.api import trace
 from symgen.native.library import broadcast
 from tests.support.tools import generated, imported, invoke, robot_file
 

@@ -10,8 +10,8 @@ import pytest
 
 from symgen.algorithms import LINK_QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
-from symgen.api import generate
 from symgen.compiler.evaluate import evaluate_batch
+from symgen.jobs.api import generate
 from symgen.languages.c.checks import build
 from symgen.mechanics.parameters import lump_links, parameter_blocks
 from symgen.native.compiler import STRICT, compiler

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from symgen.api import generate
+from symgen.jobs.api import generate
 from tests.support.tools import ROOT
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgen.api import generate
 from symgen.compiler.evaluate import evaluate, evaluate_batch
+from symgen.jobs.api import generate
 from symgen.languages.c.checks import build
 from symgen.languages.c.syntax import literal
 from symgen.proof.bounds import Rounding

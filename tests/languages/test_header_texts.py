@@ -3,7 +3,7 @@
 import re
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
-from symgen.api import generate
+from symgen.jobs.api import generate
 from tests.support.tools import robot_file
 
 SUBJECTS = {"link": "lower", "joint": "elbow"}

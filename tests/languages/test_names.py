@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from symgen.api import generate
+from symgen.jobs.api import generate
 from symgen.languages import LANGUAGES
 from symgen.languages.language import identifier
 from tests.support.hostile import hostile

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from symgen.api import generate
+from symgen.jobs.api import generate
 from symgen.jobs.manifest import NAME
 from symgen.languages import LANGUAGES, module_files
 from tests.support.samples import GIB, limit, made, samples

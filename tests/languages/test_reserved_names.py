@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from symgen.api import generate
 from symgen.errors import OptionError
+from symgen.jobs.api import generate
 from symgen.languages import LANGUAGES
 from symgen.languages.language import check_function_name, identifier
 from symgen.reading.assemble import load

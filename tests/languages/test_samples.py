@@ -3,7 +3,7 @@ anew (so does `make generate`)."""
 
 import pytest
 
-from symgen.api import generate
+from symgen.jobs.api import generate
 from symgen.tracing.options import DEFAULT_QUANTITIES
 from tests.support.tools import ROOT, robot_file, snapshot
 

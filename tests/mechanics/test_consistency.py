@@ -11,7 +11,7 @@ from symgen.mechanics.inertia_checks import (
     check_inertias,
 )
 from symgen.mechanics.model import Body, Joint, Link, RigidBodyModel
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 
 SOLID = (2.0, 0.0, 0.0, 2.0, 2.3, 0.0, 0.0, 2.3, 0.0, 0.25)  # 2 kg, centre of mass at z = 1
 POINT = (2.0, 0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 2.0, 0.0, 0.0)

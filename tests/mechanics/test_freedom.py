@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from symgen.mechanics.inertia import Inertia, SecondMoment
-from symgen.mechanics.joints.joint_type import Freedom
+from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.spatial import Vector
 
 

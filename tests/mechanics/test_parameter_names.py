@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import sympy
 
-from symgen.api import trace
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.problem import problem, standard_parameters, torque_mapping
 from symgen.identification.model.settings import Settings
+from symgen.jobs.api import trace
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import (
     REGROUPED,

@@ -11,13 +11,13 @@ from mpmath import mp
 
 import symgen
 from symgen.algorithms.registry import QUANTITIES, Array, quantity
-from symgen.api import generate
 from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import counts, used_ops
 from symgen.compiler.program import Program
 from symgen.compiler.transforms import pullback
 from symgen.errors import OptionError
+from symgen.jobs.api import generate
 from symgen.jobs.verify import verify
 from symgen.languages import LANGUAGES
 from symgen.native.library import NativeTape

@@ -279,7 +279,7 @@ def test_provenance_and_proof(tmp_path):
 
 
 def test_offset_and_smooth_friction_of_the_file_are_in_tau(tmp_path):
-    from symgen.api import trace
+    from symgen.jobs.api import trace
 
     given = {"q": [0.0, 0.0], "qd": [0.3, 0.0], "qdd": [0.0, 0.0]}
     text = "[joints.shoulder]\nviscous = 0.5\ncoulomb = 0.25\noffset = -0.125"

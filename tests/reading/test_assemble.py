@@ -8,7 +8,7 @@ import pytest
 
 from symgen.errors import OptionError, RobotError
 from symgen.mechanics.model import Body, Link
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.reading.assemble import load
 from tests.support.trees import TREE, inertial, messages
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symgen.api import generate
+from symgen.jobs.api import generate
 from symgen.languages.c.checks import build
 from symgen.native.compiler import EXACT
 from tests.support.tools import CASES, ROOT, generated, imported, invoke, robot_file, snapshot

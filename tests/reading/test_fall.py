@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from symgen.api import generate, trace
 from symgen.errors import OptionError
+from symgen.jobs.api import generate, trace
 from symgen.reading.assemble import load
 from tests.support.tools import ROOT, invoke, robot_file, verified
 

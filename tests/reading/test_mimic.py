@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from symgen.errors import RobotError
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Follow
+from symgen.mechanics.standard_joints import JOINT_TYPES
 from symgen.reading.joint_kinds import has_several_coordinates
 from tests.support.trees import TREE
 

@@ -95,7 +95,7 @@ def test_mujoco_agrees_on_ball_joints(tmp_path):
 
 
 def test_links_are_where_mujoco_has_its_bodies(tmp_path):
-    from symgen.mechanics.pose import Pose
+    from symgen.mechanics.spatial import Pose
 
     path = written(tmp_path, TILTED.replace("ref=", "user="))
     model = load(path, snap_angles=0).model

@@ -3,7 +3,7 @@
 import pytest
 
 from symgen.errors import RobotError
-from symgen.jobs.compiling import is_self_contained
+from symgen.jobs.api import is_self_contained
 from symgen.reading.assemble import load
 from tests.support.tools import invoke
 from tests.support.xacros import PLAIN, XMLNS, library, plain, repository, said  # noqa: F401

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from symgen.mechanics.coupling import Coupling
+from symgen.mechanics.kinematic_loop import UnitAngle
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.unit_angle import UnitAngle
 from tests.support.oracles import oracle
 
 Numbers = np.ndarray

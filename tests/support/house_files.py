@@ -21,7 +21,6 @@ def nodes(name: str) -> tuple[ast.AST, ...]:
 ORDER = (
     "errors",
     "text",
-    "advice",
     "options",
     "render",
     "output",
@@ -37,7 +36,6 @@ ORDER = (
     "languages",
     "jobs",
     "evidence",
-    "api",
     "symbolic",
     "inspection",
     "identification",

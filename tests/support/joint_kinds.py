@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.joints.standard_joints import default_second_axis
 from symgen.mechanics.model import Joint
-from symgen.mechanics.pose import cross
+from symgen.mechanics.spatial import cross
+from symgen.mechanics.standard_joints import default_second_axis
 from symgen.reading.joint_kinds import JOINTS, JointRow
 
 Step = tuple[Any, float, float]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import symgen
-from symgen.mechanics.pose import cross
+from symgen.mechanics.spatial import cross
 from tests.support.oracles import oracle
 
 pin = oracle("pinocchio")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgen.mechanics.model import Body, Joint, Link, RigidBodyModel
-from symgen.mechanics.pose import Pose, Triple
+from symgen.mechanics.spatial import Pose, Triple
 from symgen.reading.assemble import load
 
 Array = Any

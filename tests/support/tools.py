@@ -17,8 +17,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symgen.algorithms import QUANTITIES
-from symgen.api import generate
 from symgen.cli.main import main
+from symgen.jobs.api import generate
 from symgen.languages.module import Module
 from tests.support.store import kept
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgen.mechanics.model import Body, Link, RigidBodyModel
-from symgen.mechanics.pose import IDENTITY, Pose
+from symgen.mechanics.spatial import IDENTITY, Pose
 from symgen.numbers.scalar import ZERO
 from tests.support.random_trees import STEP, Array, anywhere, cross, rotation
 

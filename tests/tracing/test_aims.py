@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from symgen import api
 from symgen.cli.main import main
 from symgen.compiler.objective import CORTEX_M, HOST, MAX_OPERATIONS_RATIO, Objective
+from symgen.jobs import api
 from symgen.jobs.job import Job
 from symgen.jobs.jobfile import with_formulations
 from symgen.languages.c.backend import code_files

@@ -9,7 +9,7 @@ import pytest
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.registry import Array, RegistryError, quantity
-from symgen.api import generate, trace
+from symgen.jobs.api import generate, trace
 from symgen.jobs.job import Job
 from symgen.jobs.verify import verify
 from tests.support.states import close, numbers

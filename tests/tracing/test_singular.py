@@ -8,7 +8,7 @@ from symgen.algorithms import QUANTITIES, composite
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
-from symgen.mechanics.joints.body_axes import quaternion_rows
+from symgen.mechanics.joint_type import quaternion_rows
 from symgen.numbers.scalar import plain
 from symgen.proof.state_generation import UNIT_QUATERNIONS
 from symgen.tracing.singular import singular_joints

@@ -24,7 +24,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.model.estimate import BaseMapping, Estimate
 from symgen.mechanics.inertia import (
@@ -35,6 +34,7 @@ from symgen.mechanics.inertia import (
 )
 from symgen.mechanics.model import Link, RigidBodyModel
 from symgen.numbers.types import Numbers
+from symgen.text import install
 
 MAX_RESIDUAL_GROWTH: Final = 0.0002
 """The part by which the residual may grow. Most of a residual is vibration, which a filtered

@@ -17,7 +17,7 @@ from symgen.mechanics.inertia import (
     pseudo_inertia_matrix,
 )
 from symgen.mechanics.model import RigidBodyModel
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.numbers.types import Numbers
 from symgen.text import quoted, shown
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.data.samples import BLOCK_ROWS, Samples
 from symgen.identification.data.usable_rows import UsableRows
 from symgen.numbers.types import Numbers
+from symgen.text import install
 
 ORDER: Final = 4
 """Of the polynomials that are fitted to a window; it gives accelerations to second order of what is

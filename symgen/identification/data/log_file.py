@@ -10,10 +10,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.numbers.types import Numbers
-from symgen.text import hint, shown
+from symgen.text import hint, install, shown
 
 CHUNK_ROWS: Final = 1 << 16
 """Rows read at a time, as far as the format lets us choose."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.log_file import (
     CHUNK_ROWS,
@@ -24,7 +23,7 @@ from symgen.identification.data.npz_log import NpzLog
 from symgen.identification.data.ros_bag import BagLog
 from symgen.identification.data.text_log import TextLog
 from symgen.numbers.types import Numbers
-from symgen.text import reason, shown, unread
+from symgen.text import install, reason, shown, unread
 
 
 @dataclass(frozen=True)

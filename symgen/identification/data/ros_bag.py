@@ -12,11 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.data.log_file import LogError
 from symgen.numbers.types import Numbers
-from symgen.text import shown
+from symgen.text import install, shown
 
 JOINT_STATE: Final = "sensor_msgs/msg/JointState"
 FIELDS: Final = ("position", "velocity", "effort")

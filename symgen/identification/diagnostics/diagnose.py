@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.advice import use_prior
 from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.unit_checks import VelocityRegression, velocity_lag
@@ -39,7 +38,7 @@ from symgen.identification.model.problem import Problem, gravity_kernel
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.numbers.types import Numbers
-from symgen.text import quoted, shown
+from symgen.text import quoted, shown, use_prior
 
 
 def _velocity_order(regression: VelocityRegression, limits: Thresholds) -> list[int]:

@@ -5,7 +5,6 @@ from typing import Final
 
 import numpy as np
 
-from symgen.advice import use_prior
 from symgen.errors import SymgenError
 from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.differentiation import ORDER, DerivativeFilter
@@ -23,7 +22,7 @@ from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
 from symgen.numbers.types import Numbers
-from symgen.text import shown
+from symgen.text import shown, use_prior
 
 LISTED: Final = 6
 """Parameters that a message names at most."""

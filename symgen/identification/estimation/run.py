@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from symgen.advice import use_prior
 from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.log_file import LogError
 from symgen.identification.data.open_log import LogSource, resolve_logs
@@ -42,7 +41,7 @@ from symgen.jobs.job import Job
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
 from symgen.reading.assemble import LoadedRobot
-from symgen.text import shown
+from symgen.text import shown, use_prior
 
 Progress = Callable[[str], None]
 LOGS_FOR_CUTOFF: Final = 4

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from symgen.advice import install
 from symgen.errors import OptionError, SymgenError
+from symgen.text import install
 
 
 class Workers(Protocol):

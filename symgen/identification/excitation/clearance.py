@@ -13,16 +13,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.advice import install
 from symgen.algorithms.motion import forward_kinematics
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation.motion_limits import ExcitationPlan
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.numbers.types import Numbers
 from symgen.reading.visual_shapes import VisualShape
-from symgen.text import shown
+from symgen.text import install, shown
 from symgen.tracing.robot import ParametricModel
 
 RANDOM_POSTURES: Final = 100

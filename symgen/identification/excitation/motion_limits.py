@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from symgen.advice import install
 from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.numbers.types import Numbers
@@ -16,7 +15,7 @@ from symgen.options import group, option
 from symgen.options.kinds import FLAG, NUMBER, NUMBER_PAIRS, TEXT, WHOLE
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import joint_values
-from symgen.text import cited, hint, repeated, shown
+from symgen.text import cited, hint, install, repeated, shown
 
 KINDS: Final = ("lower", "upper", "velocity", "effort")
 MAX_LIMIT: Final = 1e9

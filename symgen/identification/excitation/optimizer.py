@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from symgen.advice import install
 from symgen.errors import SymgenError
 from symgen.identification.excitation.task import (
     ExcitationTask,
@@ -25,7 +24,7 @@ from symgen.identification.excitation.task import (
 )
 from symgen.identification.model.separable import States
 from symgen.numbers.types import Numbers
-from symgen.text import shown
+from symgen.text import install, shown
 
 Progress = Callable[[str], None]
 

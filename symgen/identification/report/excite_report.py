@@ -11,8 +11,7 @@ from symgen.errors import OptionError
 from symgen.identification.excitation.optimizer import ExcitationResult
 from symgen.identification.excitation.task import ExcitationTask
 from symgen.identification.report.plots import Curve, motion_figure
-from symgen.inspection.pictures import drawn, picture_target
-from symgen.inspection.report_tables import Report, ReportTable
+from symgen.inspection.rendering import Report, ReportTable, drawn, picture_target
 from symgen.jobs.publish import OutputFile, check_targets, holding
 from symgen.numbers.types import Numbers
 from symgen.text import cited

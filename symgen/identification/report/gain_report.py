@@ -8,7 +8,7 @@ from typing import Final
 from symgen import __version__
 from symgen.identification.gains.joint_stiffness import JointStiffness
 from symgen.identification.gains.torque_constants import DriveGains
-from symgen.inspection.report_tables import Report, ReportTable, StyledText
+from symgen.inspection.rendering import Report, ReportTable, StyledText
 from symgen.jobs.publish import OutputFile, holding
 from symgen.text import shown
 

@@ -20,7 +20,7 @@ from symgen.identification.model.estimate import Channel, Estimate, short
 from symgen.identification.report.plots import pictures
 from symgen.identification.report.prediction_report import data as predict_log
 from symgen.identification.report.prediction_report import errors
-from symgen.inspection.report_tables import Report, ReportTable, StyledText
+from symgen.inspection.rendering import Report, ReportTable, StyledText
 from symgen.jobs.publish import Mark, holding
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.numbers.types import Numbers

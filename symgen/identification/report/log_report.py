@@ -16,8 +16,7 @@ from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import open_log
 from symgen.identification.data.samples import ColumnStatistics, Samples
 from symgen.identification.report.plots import Curve, motion_figure
-from symgen.inspection.pictures import drawn
-from symgen.inspection.report_tables import Report, ReportTable
+from symgen.inspection.rendering import Report, ReportTable, drawn
 from symgen.jobs.publish import OutputFile
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.numbers.types import Numbers

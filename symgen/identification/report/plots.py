@@ -13,8 +13,8 @@ import numpy as np
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Estimate
 from symgen.identification.prediction.prediction_errors import Points, Predictor, joined, points_of
-from symgen.inspection.pictures import BLUE, GREEN, GREY, VERMILION, new_figure, styled
-from symgen.inspection.pictures import encoded as encoded_figure
+from symgen.inspection.rendering import BLUE, GREEN, GREY, VERMILION, new_figure, styled
+from symgen.inspection.rendering import encoded as encoded_figure
 from symgen.mechanics.joint_forces import LAWS
 from symgen.numbers.types import Numbers
 

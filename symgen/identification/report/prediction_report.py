@@ -28,7 +28,7 @@ from symgen.identification.prediction.prediction_errors import (
     predictor,
 )
 from symgen.identification.report.plots import PNG, ForcePanel, encoded, over_time, residuals
-from symgen.inspection.report_tables import Report, ReportTable
+from symgen.inspection.rendering import Report, ReportTable
 from symgen.jobs.job import Job
 from symgen.jobs.publish import publish
 from symgen.reading.assemble import LoadedRobot

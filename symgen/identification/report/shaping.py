@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.advice import command
 from symgen.identification.consistency.nearest_bodies import (
     BodiesError,
     ConsistentBodies,
@@ -50,7 +49,7 @@ from symgen.options import typed
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import MODEL_FILE, RobotOptions, SourceOptions
 from symgen.reading.sources import expanded_text
-from symgen.text import shown
+from symgen.text import command, shown
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from lxml import etree
 
-from symgen.advice import install
 from symgen.errors import OptionError
 from symgen.reading.description import RobotDescription
 from symgen.reading.mjcf.compiled_model import DOFS, JOINT_WORDS, CompiledMjcf, elements, fluids
@@ -24,7 +23,7 @@ from symgen.reading.mjcf.couplings import transmissions, with_equality_constrain
 from symgen.reading.plausibility import check
 from symgen.reading.xml_reader import IgnoredElement, XmlFile, XmlNode, notice_ignored
 from symgen.reading.xml_text import file_bytes
-from symgen.text import shown
+from symgen.text import install, shown
 
 FREE: Final = JOINT_WORDS.index("floating")
 """MuJoCo's number of free joints."""

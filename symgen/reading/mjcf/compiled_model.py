@@ -9,7 +9,7 @@ from typing import Any, Final
 from symgen.errors import SourceLocation
 from symgen.mechanics.fluid import LinkFluid, diagonal_matrix, quadratic_terms
 from symgen.mechanics.model import Limits, PerCoordinate
-from symgen.mechanics.pose import IDENTITY, Pose, Triple
+from symgen.mechanics.spatial import IDENTITY, Pose, Triple
 from symgen.numbers.decimals import cos, norm, sin
 from symgen.reading.description import DriveElement, Inertial, JointElement, LinkElement
 from symgen.reading.joint_kinds import FIXED, JOINTS, merged

@@ -8,7 +8,7 @@ from typing import Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.inertia_checks import tensor_trouble
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.reading.description import (
     EARTH,
     TENSOR,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.mechanics.fluid import SIX, UPPER_ENTRIES, LinkFluid, QuadraticDrag, triangle
-from symgen.mechanics.pose import Triple
+from symgen.mechanics.spatial import Triple
 from symgen.numbers.scalar import dot
 from symgen.reading.sdf.scopes import Scope, flag, number, pose, text
 from symgen.reading.xml_reader import XmlNode

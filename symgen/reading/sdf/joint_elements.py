@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.mechanics.model import Limits, PerCoordinate
-from symgen.mechanics.pose import Pose, Triple
+from symgen.mechanics.spatial import Pose, Triple
 from symgen.numbers.decimals import norm
 from symgen.reading.description import DriveElement, JointElement, LinkElement, LoopElement, Mimic
 from symgen.reading.joint_kinds import FIXED, merged

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.reading.rotations import rotation_from_quaternion, rotation_from_rpy
 from symgen.reading.xml_reader import XML_SPACE, XmlFile, XmlNode, parse_xml
 from symgen.reading.xml_text import file_bytes

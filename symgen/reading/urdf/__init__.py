@@ -15,7 +15,7 @@ from lxml import etree
 from symgen.errors import RobotError, gathered, together
 from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.model import Limits, PerCoordinate
-from symgen.mechanics.pose import IDENTITY, Triple
+from symgen.mechanics.spatial import IDENTITY, Triple
 from symgen.reading.description import (
     TENSOR,
     Inertial,

@@ -18,7 +18,7 @@ from typing import Final
 from lxml import etree
 
 from symgen.errors import RobotError
-from symgen.mechanics.pose import Pose
+from symgen.mechanics.spatial import Pose
 from symgen.reading.description import (
     JointElement,
     LinearFunction,

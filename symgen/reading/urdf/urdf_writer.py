@@ -8,7 +8,7 @@ from lxml import etree
 
 from symgen.errors import Notice
 from symgen.mechanics.model import Joint, Limits, PerCoordinate
-from symgen.mechanics.pose import IDENTITY
+from symgen.mechanics.spatial import IDENTITY
 from symgen.numbers.scalar import ZERO
 from symgen.reading.description import (
     EARTH,

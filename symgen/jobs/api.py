@@ -1,4 +1,5 @@
-"""``symgen.compile``: the functions of a robot as a compiled module, which is made once and kept.
+"""The functions of ``import symgen``: the quantities of a robot as a compiled module, which is made
+once and kept, as generated files, and as a traced program.
 
 What is known from earlier runs is found without reading the robot: a script that runs again is at
 its first call in some milliseconds."""
@@ -6,16 +7,22 @@ its first call in some milliseconds."""
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from symgen import __version__
-from symgen.errors import SymgenError
+from symgen.errors import OptionError, SymgenError
 from symgen.native.compiler import compiler_identity, processor_description
 from symgen.native.store import SUFFIX, Compiled, Store, digest
+
+if TYPE_CHECKING:
+    from symgen.languages.module import Module
+    from symgen.reading.assemble import LoadedRobot
+    from symgen.tracing.function import Function
 
 FILE_OPTIONS: Final = ("actuators", "estimate")
 """Options that are paths of files, of which the content counts."""
@@ -139,3 +146,84 @@ def _installed() -> list[Any]:
                 status = entry.stat()
                 states.update(f"{entry.name} {status.st_size} {status.st_mtime_ns}\n".encode())
     return [__version__, states.hexdigest()]
+
+
+def trace(robot: Any, quantity: str, **options: Any) -> "Function":
+    """Trace a quantity of a robot and return the cheapest program for it.
+
+    Parameters
+    ----------
+    robot
+        The path of a robot file, its content or an object, as for `symgen.Robot`.
+    quantity
+        A quantity of ``symgen list``, or ``NAME=A+B`` for one function that computes A and B.
+    **options
+        Options of `symgen.jobs.job.Job.of`, such as ``gravity="runtime"``.
+
+    Returns
+    -------
+    Function
+        The program, its operation counts and, in the attribute `code`, the generated C.
+
+    Raises
+    ------
+    SymgenError
+        If the robot cannot be read, or an option does not fit it.
+    """
+    if quantity == "all":
+        raise OptionError(
+            "a function computes certain quantities; name one, or several as in "
+            "terms=bias+mass_matrix"
+        )
+    from symgen.jobs.job import Job
+    from symgen.languages.c.backend import code_files
+    from symgen.tracing.trace import trace_all
+
+    job = Job.of(robot, quantities=(quantity,), **options)
+    function = trace_all(job.robot(job.load()), job.wanted(), job.choice(), job.aim)[0]
+
+    def code() -> str:
+        module = job.module(job.load())
+        return code_files(module)[f"{module.name}_{function.name}.c"]
+
+    return replace(function, written=code)
+
+
+def generate(
+    robot: Any,
+    out: str | os.PathLike[str],
+    languages: Sequence[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+    **options: Any,
+) -> "tuple[Module, LoadedRobot, list[Path]]":
+    """Generate a module for a robot in a folder. Either all files are written or none.
+
+    Parameters
+    ----------
+    robot
+        The path of a robot file, its content or an object, as for `symgen.Robot`.
+    out
+        The folder. Files of an earlier run for the same robot are replaced.
+    languages
+        Names of languages (see ``symgen list``), C and Python by default, and C
+        alone in fixed point.
+    progress
+        A function that is called with a description of each step.
+    **options
+        Options of `symgen.jobs.job.Job.of`.
+
+    Returns
+    -------
+    tuple of Module, LoadedRobot and list of Path
+        The module, the robot with its notices, and the paths of the files.
+
+    Raises
+    ------
+    SymgenError
+        If the robot cannot be read, an option does not fit it, or a file cannot be written.
+    """
+    from symgen.jobs.generating import generated_files
+    from symgen.jobs.job import Job
+
+    tell = progress or (lambda step: None)
+    return generated_files(Job.of(robot, **options), Path(out), languages, tell)

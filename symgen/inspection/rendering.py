@@ -1,10 +1,15 @@
-"""Tables of what commands report, on terminals, as JSON and in notebooks; and of the registries of
-quantities and languages."""
+"""How results are shown: reports with tables on terminals, as JSON and in notebooks, and pictures
+as files, with the marks by which a command knows its own."""
 
-import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import lru_cache, wraps
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -13,11 +18,11 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 
 from symgen import output
-from symgen.algorithms import LINK_QUANTITIES, QUANTITIES, Quantity
-from symgen.languages import LANGUAGES
-from symgen.languages.describe import argument_text
-from symgen.reading.joint_kinds import JOINTS
-from symgen.text import html, html_table
+from symgen.errors import OptionError, SymgenError
+from symgen.jobs.publish import OutputFile, holding
+from symgen.text import html, html_table, install
+
+Data = dict[str, Any]
 
 COLUMN_GAP: Final = 3
 """Characters from a column to the next."""
@@ -181,138 +186,146 @@ class Report:
         )
 
 
-# -- tables of registries --------------------------------------------------------------------------
+# -- pictures --------------------------------------------------------------------------------------
 
-SECTIONS: Final = {
-    "Dynamics": ("newton_euler", "composite", "forward_dynamics", "elastic"),
-    "Coriolis terms": ("coriolis", "christoffel", "coriolis_newton_euler"),
-    "Energy, momentum, centre of mass": ("energies", "centroidal"),
-    "Derivatives": ("derivatives", "products", "adjoints", "adjoint_hessians", "tensors"),
-    "Time derivatives": ("rates",),
-    "Integration": ("steps", "step_jacobians"),
-    "Joint wrenches": ("joint_wrenches",),
-    "Regressors and parameters": ("regressors", "parameter_tensors"),
-    "Controllers and observers": (
-        "controllers",
-        "observers",
-        "learning",
-        "cartesian_impedance",
-        "elastic_control",
-    ),
-    "Links and frames": (
-        "kinematics",
-        "task_space",
-        "inverse_kinematics",
-        "operational_space",
-    ),
-    "Closed loops": ("loop_closure", "transmission", "motor_transmissions"),
+
+@dataclass(frozen=True)
+class Format:
+    """How a format begins, and the entry of its metadata that names who wrote it; others that would
+    hold the time are left out."""
+
+    begin: bytes
+    writer: str
+    caller_zeroed: tuple[str, ...] = ()
+
+
+FORMATS: Final = {
+    ".png": Format(b"\x89PNG", "Software"),
+    ".svg": Format(b"<?xml", "Creator", ("Date",)),
+    ".pdf": Format(b"%PDF", "Creator", ("CreationDate",)),
 }
-"""The sections of the list: the groups of quantities (`Quantity.group`) that belong to each."""
-OTHER_SECTION: Final = "Other"
-"""The section of quantities that another package has registered."""
+"""The format of a picture, by the end of its file's name."""
+
+KINDS: Final = tuple(end[1:] for end in FORMATS)
+"""The formats by name."""
 
 
-def sections() -> dict[str, list[Quantity]]:
-    """The quantities by section, in the order of `SECTIONS`."""
-    of_group = {group: section for section, groups in SECTIONS.items() for group in groups}
-    found: dict[str, list[Quantity]] = {section: [] for section in (*SECTIONS, OTHER_SECTION)}
-    for quantity in (*QUANTITIES.values(), *LINK_QUANTITIES.values()):
-        found[of_group.get(quantity.group, OTHER_SECTION)] += [quantity]
-    return {section: quantities for section, quantities in found.items() if quantities}
+def picture_target(option: str, path: Path, owner: str, inputs: Sequence[str] = ()) -> OutputFile:
+    """Where `option` says that a picture is to be written. Raises OptionError where the name has
+    another end, or something else stands there."""
+    form = FORMATS.get(path.suffix.lower())
+    if form is None:
+        ends = " or ".join([", ".join([*FORMATS][:-1]), [*FORMATS][-1]])
+        raise OptionError(f"{option} {str(path)!r}: give a name that ends in {ends}")
+    target = OutputFile(path, holding(owner, form.begin, owner.encode()), tuple(inputs))
+    target.check()
+    return target
 
 
-def overview() -> None:
-    """Print the names of the quantities by section, and of the languages."""
-    width = output.console().width
-    for section, quantities in sections().items():
-        output.say(section)
-        names = _combined_frames(map(_quantity_argument, quantities))
-        for line in _wrapped(names, min(width, 100)):
-            output.say(line)
-    output.say("Languages")
-    for line in _wrapped(LANGUAGES, min(width, 100)):
-        output.say(line)
-    output.say("symgen list --all prints formulas, inputs and outputs.")
+def drawn(figure: Any, target: OutputFile, dpi: int) -> bytes:
+    """A figure of matplotlib in the format of its target, with the mark of the owner."""
+    return encoded(figure, target.path.suffix.lower()[1:], dpi, target.mark.owner)
 
 
-def _quantity_argument(quantity: Quantity) -> str:
-    named = quantity.name in LINK_QUANTITIES
-    return f"{quantity.name}:{quantity.subject.upper()}" if named else quantity.name
+def encoded(figure: Any, kind: str, dpi: int, owner: str | None = None) -> bytes:
+    """A figure of matplotlib in one of `KINDS`, by `owner` or by nobody; the same bytes for the
+    same figure. Raises ValueError, matplotlib's, of texts that it takes for formulas."""
+    import matplotlib as mpl
+
+    form, stream = FORMATS[f".{kind}"], io.BytesIO()
+    metadata = {form.writer: owner, **dict.fromkeys(form.caller_zeroed)}
+    with mpl.rc_context({"svg.hashsalt": owner or "symgen"}), _without_shapes():
+        figure.savefig(stream, format=kind, dpi=dpi, metadata=metadata)
+    return stream.getvalue()
 
 
-FRAME_ENDINGS: Final = ("_body", "_world", "_aligned")
-"""The endings of quantities that exist for several frames."""
+@contextmanager
+def _without_shapes() -> Iterator[None]:
+    """Characters that the font of pictures does not have are said in a line of ours. Its font comes
+    with matplotlib: one of the system would draw other bytes on each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    missing = set[int]()
+    for warning in caught:
+        glyph = re.match(r"Glyph (\d+) ", str(warning.message))
+        if glyph is None:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+        else:
+            missing.add(int(glyph[1]))
+    if missing:
+        _say_missing(tuple(sorted(missing)))
 
 
-def _combined_frames(names: Iterable[str]) -> Iterator[str]:
-    """The names, those that differ only in the frame as one: ``frame_hessian_{body,world}``."""
-    frames: dict[str, list[str]] = {}
-    for name in names:
-        start, link, _ = name.partition(":LINK")
-        end = next((end for end in FRAME_ENDINGS if start.endswith(end)), "")
-        stem = f"{start.removesuffix(end)}{'_' if end else ''}|{link}"
-        frames.setdefault(stem, []).append(end.removeprefix("_"))
-    for stem, ends in frames.items():
-        start, _, link = stem.partition("|")
-        yield f"{start}{{{','.join(ends)}}}{link}" if len(ends) > 1 else f"{start}{ends[0]}{link}"
+@lru_cache
+def _say_missing(characters: tuple[int, ...]) -> None:
+    """Once for the same characters, however many pictures have them."""
+    names = ", ".join(f"{chr(x)} (U+{x:04X})" for x in characters)
+    output.say(f"note: the font of pictures has no {names}; boxes stand for them", error=True)
 
 
-def _wrapped(names: Iterable[str], width: int) -> list[str]:
-    """The names in lines of at most `width` characters."""
-    return textwrap.wrap(
-        "  ".join(names),
-        width,
-        initial_indent="  ",
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+GREY: Final = "#7f8790"
+PALETTE: Final = (BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, BLACK)
+"""In the order in which lines take them; yellow, which is lost on white, is none of them."""
+FILLED_CELL: Final = BLUE
+EMPTY_CELL: Final = "#f4f7fa"
+"""Cells of a pattern that are taken, and those that are not."""
+
+STYLE: Final[dict[Any, Any]] = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "figure.titlesize": 12,
+    "font.size": 9,
+    "grid.color": "#d9dde2",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+}
+"""What differs from matplotlib's own."""
+
+Draw = TypeVar("Draw", bound=Callable[..., Any])
 
 
-WITH_QUATERNION: Final = " and ".join(
-    row.kind for row in JOINTS.values() if row.type.quaternion is not None
-)
-SIZES: Final = (
-    f"sizes: n velocities, nq positions (nq = n without {WITH_QUATERNION} joints), "
-    "n2 = n (n + 1) / 2, ten inertial parameters (10 for each body, 1 for each rotor), y = ten "
-    "plus columns of friction and springs, b base parameters"
-)
+def styled(draw: Draw) -> Draw:
+    """A function that draws, in this style. It raises SymgenError where matplotlib is missing."""
+
+    @wraps(draw)
+    def drawing(*args: Any, **more: Any) -> Any:
+        _check_matplotlib()
+        import matplotlib as mpl
+        from cycler import cycler
+
+        with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=PALETTE)}):
+            return draw(*args, **more)
+
+    return drawing  # type: ignore[return-value]
 
 
-def registry() -> Report:
-    """Tables of the quantities, with formulas and arguments, and of the languages."""
-    parts: list[ReportTable | str] = [
-        ReportTable(
-            section,
-            ["name", "formula", "arguments"],
-            (),
-            [(_quantity_argument(q), q.formula, argument_text(q)) for q in quantities],
-        )
-        for section, quantities in sections().items()
-    ]
-    languages = [(language.name, language.summary) for language in LANGUAGES.values()]
-    table = ReportTable("Languages", ["name", "generated code"], (), languages)
-    return Report([*parts, SIZES, table], registry_data())
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of a size in inches. Raises SymgenError where matplotlib is missing."""
+    _check_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure((width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
-def registry_data() -> dict[str, Any]:
-    """The data of ``symgen list --json``."""
-    return {
-        "quantities": {
-            q.name: _row(q, section) for section, rows in sections().items() for q in rows
-        },
-        "languages": list(LANGUAGES),
-    }
-
-
-def _row(q: Quantity, section: str) -> dict[str, Any]:
-    return {
-        "section": section,
-        "formula": q.formula,
-        "of_link": q.name in LINK_QUANTITIES and q.subject == "link",
-        "of_joint": q.name in LINK_QUANTITIES and q.subject == "joint",
-        "inputs": list(q.inputs),
-        "outputs": [{"name": a.name, "shape": list(a.shape), "unit": a.unit} for a in q.outputs],
-        "formulations": [formulation.name for formulation in q.formulations],
-        "sources": list(dict.fromkeys(formulation.source for formulation in q.formulations)),
-    }
+def _check_matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        text = f"error: plots need Matplotlib; install it: {install('matplotlib')}"
+        raise SymgenError(text) from None
