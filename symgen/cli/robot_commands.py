@@ -193,8 +193,8 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
     symgen inspect arm.urdf --entry frame_pose:tool0:p --latex
     symgen inspect arm.urdf --groupings --symbolic lengths
     """
+    from symgen.inspection.closed_forms import entry_command, grouping_command
     from symgen.inspection.inspect_command import inspect_command
-    from symgen.inspection.robot_data import entry_command, grouping_command
     from symgen.jobs.job import Job
 
     display = {
