@@ -1,4 +1,4 @@
-"""``symgen inspect --entry`` and ``--groupings``: closed forms of quantities, as text, LaTeX or data."""
+"""The command ``symgen inspect --entry`` and ``--groupings``: closed forms as text, LaTeX or data."""
 
 import re
 from dataclasses import dataclass
