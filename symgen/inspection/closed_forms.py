@@ -1,4 +1,4 @@
-"""The command ``symgen inspect --entry`` and ``--groupings``: closed forms as text, LaTeX or data."""
+"""Closed forms of ``symgen inspect --entry`` and ``--groupings`` as text, LaTeX or data."""
 
 import re
 from dataclasses import dataclass
