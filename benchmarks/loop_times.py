@@ -101,7 +101,9 @@ def states(tree: OpenTree) -> tuple[Any, Any, list[Any]]:
         rates = np.array(at.body_rates(qd.tolist()), float)[tree.order]
         small.append([*q, *qd, *tau])
         large.append(np.concatenate([tree.positions(q), rates, tree.spread(tau)]))
-        motions.append((at.velocity_matrix[tree.order], np.array(at.rest, float)[tree.order]))
+        motions.append(
+            (at.velocity_matrix[tree.order], np.array(at.bias_accelerations, float)[tree.order])
+        )
     return np.array(small), np.array(large), motions
 
 

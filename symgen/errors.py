@@ -33,25 +33,25 @@ WHOLE_FILE: Final = 0
 class RobotError(SymgenError):
     """An error in a robot description: the location, the element, what is wrong and what to do."""
 
-    def __init__(self, place: SourceLocation, element: str, message: str) -> None:
+    def __init__(self, location: SourceLocation, element: str, message: str) -> None:
         label = f"{element}: " if element else ""
-        super().__init__(f"{place}: error: {label}{message}")
-        self.place, self.element, self.message = place, element, message
+        super().__init__(f"{location}: error: {label}{message}")
+        self.location, self.element, self.message = location, element, message
 
 
 class RobotErrors(RobotError):
-    """Several independent errors of one description, one per line; `place` and `message` are those
-    of the first."""
+    """Several independent errors of one description, one per line; `location` and `message` are
+    those of the first."""
 
     several_lines = True
 
     def __init__(self, errors: list[RobotError]) -> None:
         first, further = errors[0], len(errors) - MAX_PRINTED_ERRORS
-        super().__init__(first.place, first.element, first.message)
+        super().__init__(first.location, first.element, first.message)
         self.errors = tuple(errors)
         lines = [str(error) for error in errors[:MAX_PRINTED_ERRORS]]
         if further > 0:
-            lines.append(f"{first.place.file}: error: {further} more errors")
+            lines.append(f"{first.location.file}: error: {further} more errors")
         self.args = ("\n".join(lines),)
 
 
@@ -71,7 +71,7 @@ def gathered(errors: list[RobotError]) -> Iterator[None]:
 def together(errors: Iterable[RobotError]) -> RobotError | None:
     """The errors of a description as one error, in the order of the lines; None if there are
     none."""
-    ordered = sorted(errors, key=lambda error: error.place.line)
+    ordered = sorted(errors, key=lambda error: error.location.line)
     return ordered[0] if len(ordered) == 1 else RobotErrors(ordered) if ordered else None
 
 
@@ -85,8 +85,8 @@ def as_rows(error: SymgenError) -> list[dict[str, Any]]:
 def _row(error: SymgenError) -> dict[str, Any]:
     if isinstance(error, RobotError):
         return {
-            "file": error.place.file,
-            "line": error.place.line or None,
+            "file": error.location.file,
+            "line": error.location.line or None,
             "element": error.element or None,
             "message": error.message,
         }
@@ -105,7 +105,7 @@ class OptionError(SymgenError):
 class Notice:
     """A note or a warning about an accepted robot. `level` is ``"note"`` or ``"warning"``."""
 
-    place: SourceLocation
+    location: SourceLocation
     level: str
     element: str
     message: str
@@ -121,14 +121,14 @@ class Notice:
     one line. Empty if no option has an effect."""
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.level}: {self.element}: {self.message}"
+        return f"{self.location}: {self.level}: {self.element}: {self.message}"
 
     def data(self) -> dict[str, Any]:
         """A row of ``notices`` in JSON (documented in docs/formats.md)."""
         return {
             "level": self.level,
-            "file": self.place.file,
-            "line": self.place.line,
+            "file": self.location.file,
+            "line": self.location.line,
             "element": self.element,
             "message": self.message,
         }
@@ -160,9 +160,9 @@ def _combined(group: list[Notice]) -> Notice:
     if first.offer:
         first = next((notice for notice in group if notice.level == "warning"), first)
         message = f"{OFFERS_PREFIX}: {', '.join(dict.fromkeys(notice.offer for notice in group))}"
-        return Notice(first.place, first.level, "file", message)
+        return Notice(first.location, first.level, "file", message)
     names = list(dict.fromkeys(notice.element for notice in group))
     rest = [f"{len(names) - MAX_NAMED_ELEMENTS} more"] if len(names) > MAX_NAMED_ELEMENTS else []
     elements = ", ".join([*names[:MAX_NAMED_ELEMENTS], *rest])
     message = first.summary.replace("{count}", str(len(group))).replace("{elements}", elements)
-    return Notice(first.place, first.level, "file", message)
+    return Notice(first.location, first.level, "file", message)

@@ -57,7 +57,7 @@ class SubtreeSums:
     momentum: Force = ZERO_FORCE
     cross_moment: Vector = ZERO_VECTOR
 
-    def turned_in(self, turns: Sequence[Turn]) -> "SubtreeSums":
+    def rotated(self, turns: Sequence[Turn]) -> "SubtreeSums":
         """The same in the axes from which `turns` lead to the present ones."""
         load, momentum, cross = self.load, self.momentum, self.cross_moment
         for turn in reversed(turns):
@@ -132,10 +132,10 @@ def inward_sweep(
             at_carrier = SubtreeSums(
                 at_body.load, at_body.momentum, at_body.cross_moment + slip_moment
             )
-            at_joint = at_carrier.turned_in(place.turns(q[i - 1]))
+            at_joint = at_carrier.rotated(place.turns(q[i - 1]))
             passed = at_body if system.same_joint_as_parent(i) else at_joint
             for transform in reversed(place.transforms(q[i - 1])):
-                passed = passed.turned_in(transform.turns)
+                passed = passed.rotated(transform.turns)
             parent = system.body(i).parent
             total[parent] = total[parent].with_child(passed, place.arm(q[i - 1]))
         yield i, at_body, at_joint

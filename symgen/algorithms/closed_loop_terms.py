@@ -59,9 +59,9 @@ def rate_of_map(system: CanonicalModel, x: Coordinates, qd: Coordinates) -> Coup
     moving = system.coupling.at_positions(displaced_positions(system, x, qd, RATE_LEVEL))
     terms = (
         [replace(term, factor=tangent(term.factor, RATE_LEVEL)) for term in drive.terms]
-        for drive in moving.drives
+        for drive in moving.maps
     )
-    return replace(moving, drives=tuple(CoordinateMap(tuple(row)) for row in terms))
+    return replace(moving, maps=tuple(CoordinateMap(tuple(row)) for row in terms))
 
 
 # -- Coriolis matrices -----------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def coriolis_matrix_by_parameters(
     for u in unit_changes(system):
         state, x, xd = system.at_state(q, qd, u)
         reference, n = state.coupling.body_rates(u), system.size
-        moving = motions(state, x, xd, state.rest_accelerations, reference)
+        moving = motions(state, x, xd, state.bias_accelerations, reference)
         entries = row_major_entries(joint_entries(state, x, moving), n, system.parameters)
         columns.append(state.coupling.pull_back(entries, (None, system.parameters)))
     width = system.parameters

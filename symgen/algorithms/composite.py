@@ -74,7 +74,7 @@ def mass_matrix_shared(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scal
 def mass_matrix_axial(system: CanonicalModel, q: Sequence[Scalar]) -> list[Scalar]:
     """M by composite bodies, n x n, with every composite's moment about its axis kept apart, for
     robots with parallel first joints."""
-    inertias = {i: replace(n, s=n.s.remembering()) for i, n in _inertias(system).items()}
+    inertias = {i: replace(n, s=n.s.keeping_polar()) for i, n in _inertias(system).items()}
     return _mass_matrix(system, q, inertias, _Columns(system, q))
 
 
@@ -136,13 +136,13 @@ class _SharedColumns(_Columns):
     def __init__(self, system: CanonicalModel, q: Sequence[Scalar]) -> None:
         super().__init__(system, q)
         self.leaders = system.leaders
-        self.same = operator.is_ if system.coupling.rest else operator.eq
+        self.same = operator.is_ if system.coupling.bias_accelerations else operator.eq
         self.beyond: dict[int, Momenta] = {i: {} for i in range(system.size + 1)}
 
     def add(self, i: int, momentum: Force) -> None:
         """Adds the entries of joint i: those with the coordinates that move bodies beyond it, and
         of its own."""
-        factorize = (term.factor for term in self.system.coupling.drives[i - 1].terms)
+        factorize = (term.factor for term in self.system.coupling.maps[i - 1].terms)
         leading = [*zip(self.leaders[i - 1], factorize, strict=True)]
         moving = {
             at: (k, total.named(f"{at}_{i}")) for at, (k, total) in self.beyond.pop(i).items()

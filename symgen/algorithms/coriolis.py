@@ -111,11 +111,11 @@ def column(joint: Freedom, composite: MovingBody, x: Twist) -> CoriolisColumn:
     w, h, s, sigma, t = x.w, inertia.h, inertia.s, joint.S.w, joint.S.v
     sigma_rate, t_rate = w.cross(sigma), w.cross(t)
     momentum, stretch = joint.momentum(inertia), second_moment_times(s, sigma_rate)
-    turning = Vector(-s.xz, -s.yz, s.across)
+    turning = Vector(-s.xz, -s.yz, s.polar)
     lever = (UNIT_Z.cross(turning).scaled(w.z) + rates.z_cross_u.angular).scaled(sigma.z)
     force = (w.cross(UNIT_Z.cross(h)) + rates.z_cross_u.linear).scaled(sigma.z)
     force = force + t_rate.scaled(inertia.m)
-    moment = sigma_rate.scaled(s.across) + lever - stretch.without(2) + h.cross(t_rate)
+    moment = sigma_rate.scaled(s.polar) + lever - stretch.without(2) + h.cross(t_rate)
     n3 = stretch + rates.u_cross_turning.scaled(sigma.z) + (w.cross(h) + rates.p).cross(t)
     turned = Force(ZERO_VECTOR, n3 + x.v.cross(momentum.linear))
     return CoriolisColumn(momentum, turned, (Force(force, moment),))

@@ -108,7 +108,7 @@ class SkewOperator:
 def _trace(system: CanonicalModel, i: int) -> Scalar:
     s = system.body(i).inertia.s
     disc = system.body(i).joint.is_balanced
-    return 0.5 * s.across if disc else s.xx + s.yy + s.zz
+    return 0.5 * s.polar if disc else s.xx + s.yy + s.zz
 
 
 def _skew(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[int, Force]:

@@ -23,7 +23,7 @@ from symgen.mechanics.inertia import (
 )
 from symgen.mechanics.joint_forces import JointState
 from symgen.mechanics.joint_type import Freedom
-from symgen.mechanics.moments import shift_to_parent_named, turned_in
+from symgen.mechanics.moments import rotated_matrix, shift_to_parent_named
 from symgen.mechanics.spatial import (
     ZERO_FORCE,
     ZERO_TWIST,
@@ -99,9 +99,9 @@ class ArticulatedInertia:
         """The same inertia at the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
             return ArticulatedInertia(
-                self.m.turned_in(step),
-                turned_in(self.b, step, self.label),
-                self.i.turned_in(step),
+                self.m.rotated(step),
+                rotated_matrix(self.b, step, self.label),
+                self.i.rotated(step),
             )
         return self._shifted(axis_vector(step.axis, step.length))
 

@@ -80,7 +80,7 @@ def forward_dynamics(
                 - u_over_d.angular.dot(before.w)
                 - u_over_d.linear.dot(before.v)
             )
-            qdds[system.coupling.drives[i - 1].velocity_index] = qdd
+            qdds[system.coupling.maps[i - 1].velocity_index] = qdd
             moving[i] = before.to_child(system.steps(i, q)) + body.S.at_rate(qdd)
     return qdds
 
@@ -104,7 +104,7 @@ def _inward(
 def _add_rotor(system: CanonicalModel, r: int, at: ArticulatedSums) -> None:
     """A rotor as its carrier and its joint feel it."""
     body, (i,) = system.body(r), system.leaders[r - 1]
-    ratio = system.coupling.drives[r - 1].terms[0].factor
+    ratio = system.coupling.maps[r - 1].terms[0].factor
     steps, momentum = body.placement.steps(ZERO), body.joint.momentum(body.inertia)
     at.inertia_of_rotors[i] = at.inertia_of_rotors.get(
         i, ZERO

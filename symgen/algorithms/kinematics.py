@@ -141,7 +141,7 @@ def link_motion(
 
 
 def _body_rate(system: CanonicalModel, q: Coordinates, qd: Coordinates, link: str) -> Twist:
-    velocity, rate = link_motion(system, q, qd, system.rest_accelerations, link)
+    velocity, rate = link_motion(system, q, qd, system.bias_accelerations, link)
     return Twist(rate.w, rate.v - velocity.w.cross(velocity.v))
 
 
@@ -191,7 +191,7 @@ def frame_jacobian_rate_aligned(
     """dJ/dt q̇ for the Jacobian in the root link's axes: the acceleration of the link's origin, 6
     numbers."""
     rows = link_frame_pose(system, q, link).rows
-    _, rate = link_motion(system, q, qd, system.rest_accelerations, link)
+    _, rate = link_motion(system, q, qd, system.bias_accelerations, link)
     return [*matvec(rows, rate.v), *matvec(rows, rate.w)]
 
 

@@ -285,14 +285,14 @@ def charts(coupling: Coupling) -> list[Chart]:
 
 
 def _charts(coupling: Coupling) -> Iterator[Chart]:
-    pairs = [*zip(coupling.drives, coupling.parts, strict=True)]
+    pairs = [*zip(coupling.maps, coupling.joint_parts, strict=True)]
     terms = [t for drive, (joint, _) in pairs if not joint.in_body_axes for t in drive.terms]
     for place, index in dict.fromkeys((t.position_index, t.velocity_index) for t in terms):
         yield SingleCoordinate(place, index)
     for k, (drive, (joint, part)) in enumerate(pairs):
         if isinstance(joint, BodyAxesJoint) and not part:
             units = joint.units
-            rates = tuple(coupling.drives[k + n].velocity_index for n in range(len(units)))
+            rates = tuple(coupling.maps[k + n].velocity_index for n in range(len(units)))
             places = range(drive.position_index, drive.position_index + len(joint.positions))
             yield TwistChart(tuple(places), rates, units)
 

@@ -73,7 +73,7 @@ def loop_closure(system: CanonicalModel, q: Coordinates) -> tuple[list[Scalar], 
 def transmitted_body(system: CanonicalModel, joint: str) -> int:
     """The body of a joint. Raises OptionError for a joint with several coordinates."""
     body = system.joint_frame(joint).body
-    kind, _ = system.coupling.parts[body - 1]
+    kind, _ = system.coupling.joint_parts[body - 1]
     if not kind.has_one_coordinate:
         raise OptionError(
             f"transmission:{shown(joint)}: the joint has several coordinates; name a joint with one"
@@ -106,7 +106,7 @@ def transmission(
     of G, n numbers. Raises OptionError for a joint with several coordinates."""
     body = transmitted_body(system, joint)
     coupling, x = system.coupling.at(q)
-    drive, position = coupling.drives[body - 1], x[body - 1]
+    drive, position = coupling.maps[body - 1], x[body - 1]
     row: list[Scalar] = [ZERO] * len(qd)
     for term in drive.terms:
         row[term.velocity_index] = term.factor
@@ -155,7 +155,7 @@ class Motors:
         n = self.coupling.velocities
         rows: Rows = [[1.0 if i == k else ZERO for k in range(n)] for i in range(n)]
         for body, k in self.coordinates.items():
-            rows[k] = velocity_row(coupling.drives[body - 1], n)
+            rows[k] = velocity_row(coupling.maps[body - 1], n)
         return rows
 
 
@@ -278,7 +278,7 @@ def _motor_equations(
             rows = [
                 [
                     multiple(f, columns[b][0])
-                    for f in velocity_row(coupling.drives[b - 1], len(matrix))
+                    for f in velocity_row(coupling.maps[b - 1], len(matrix))
                 ]
                 for b in columns
                 if b != body

@@ -114,7 +114,7 @@ def gravity(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
 def bias(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """Joint forces at rest acceleration: C q̇ + g (N m or N, shape n); inverse dynamics with q̈ =
     0."""
-    return inverse_dynamics(system, q, qd, system.rest_accelerations)
+    return inverse_dynamics(system, q, qd, system.bias_accelerations)
 
 
 @quantity(
@@ -159,7 +159,7 @@ def joint_loads(system: CanonicalModel, forces: Coordinates) -> list[Scalar]:
     if not depends_on_load(system):
         return [ZERO] * system.size
     loads = [*forces]
-    for k, (drive, led_by) in enumerate(zip(system.coupling.drives, system.leaders, strict=True)):
+    for k, (drive, led_by) in enumerate(zip(system.coupling.maps, system.leaders, strict=True)):
         if drive.follows:
             for term, i in zip(drive.terms, led_by, strict=True):
                 loads[i - 1] = loads[i - 1] + term.factor * forces[k]
@@ -176,7 +176,7 @@ def solved_loads(
         return system, tau
     check_own_coordinates(system)
     loads = [*tau]
-    for i, (body, drive) in enumerate(zip(system.bodies, system.coupling.drives, strict=True), 1):
+    for i, (body, drive) in enumerate(zip(system.bodies, system.coupling.maps, strict=True), 1):
         if system.leaders[i - 1] == (i,):
             loads[drive.velocity_index] = body.passive.load(
                 q[i - 1], qd[i - 1], tau[drive.velocity_index]

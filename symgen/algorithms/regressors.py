@@ -201,7 +201,7 @@ def wrench_regressor(
 def check_outside_loops(system: CanonicalModel, i: int, name: str) -> None:
     """Raises OptionError if the force through the joint of body `i` depends on that of a cut joint,
     which joins a body beyond the joint with another one."""
-    loops = (system.coupling.of or system.coupling).loops
+    loops = (system.coupling.general or system.coupling).loops
     for closure in (closure for loop in loops for closure in loop.closures):
         beyond = [i == b or i in system.ancestors(b) for b in closure.bodies]
         if beyond[0] != beyond[1]:

@@ -120,7 +120,7 @@ def presliding_update(
     as they are."""
     after = system.with_presliding_after(difference(system, q, q_end))
     out = [*states]
-    for body, drive in zip(after.bodies, system.coupling.drives, strict=True):
+    for body, drive in zip(after.bodies, system.coupling.maps, strict=True):
         if not drive.follows and "presliding_distance" in body.passive.shape:
             out[drive.velocity_index] = body.passive.presliding
     return out

@@ -70,7 +70,7 @@ class Job:
             return job.changed(**options)
         source = snapshot(robot)
         given = None if is_path(source) else source
-        return cls(name_of(source), Choices.of(MODULE_OPTIONS, options), given)
+        return cls(name_of(source), Choices.from_values(MODULE_OPTIONS, options), given)
 
     def __getitem__(self, group: type[Group]) -> Group:
         return self.choices[group]

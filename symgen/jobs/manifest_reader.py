@@ -281,4 +281,4 @@ def _choices(options: Mapping[str, Any]) -> Choices:
     for name, default in known.items():
         if options[name] is None and default is not None:
             raise SchemaError(f"options.{name}", "found null")
-    return Choices.of(MODULE_OPTIONS, options)
+    return Choices.from_values(MODULE_OPTIONS, options)

@@ -334,7 +334,7 @@ def _own_joints(model: RigidBodyModel) -> Iterator[_OwnJoint]:
         parts = joint.type.parts(joint)
         rows = [first - 1 + k for k in np.argsort([part.velocity for part in parts])]
         if joint.type.in_body_axes:
-            start = coupling.drives[first - 1].position_index
+            start = coupling.maps[first - 1].position_index
             place = slice(start, start + len(joint.type.positions))
             positions = lambda q, place=place: q[place]  # noqa: E731
         else:

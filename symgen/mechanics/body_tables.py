@@ -34,7 +34,7 @@ def unsupported(model: RigidBodyModel) -> str:
         return "closed loops"
     if any(body.joint.type.is_rotor and not _is_armature(model, body) for body in model.bodies):
         return "rotors that turn by themselves, and the armature of a floating base,"
-    for body, drive in zip(model.bodies, coupling.drives, strict=True):
+    for body, drive in zip(model.bodies, coupling.maps, strict=True):
         if body.joint.type.is_rotor:
             continue
         if drive.offset or drive.terms != (
@@ -92,7 +92,7 @@ class BodyTables:
                 yield i
 
     def _velocity(self, i: int) -> int:
-        return coupling_of(self.model).drives[i - 1].velocity_index
+        return coupling_of(self.model).maps[i - 1].velocity_index
 
     @property
     def n(self) -> int:

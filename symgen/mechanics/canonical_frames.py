@@ -144,7 +144,7 @@ def canonical_frames(model: RigidBodyModel) -> tuple[CanonicalFrame, ...]:
             start = _to_axis(model, i, from_parent)
             pose = from_parent.inverse @ pose_of_steps(start.steps)
         elif not body.in_body_axes:  # at the joint, z along its axis and y across gravity
-            pose = Pose(_axes(body.axis, body.pose.inverse.turn(model.gravity)))
+            pose = Pose(_axes(body.axis, body.pose.inverse.rotate(model.gravity)))
         frames[i] = (_with_body if body.in_body_axes else _settled)(model, i, start, pose)
     return tuple(frames[i] for i in sorted(frames))
 
@@ -183,7 +183,7 @@ def _to_axis(model: RigidBodyModel, i: int, pose: Pose) -> ToAxis:
     body = model.body(i)
     placed = body.freedom.turn is not ZERO or body.in_body_axes
     point = pose.position if placed else (0.0, 0.0, 0.0)
-    return steps_to_axis(point, pose.turn(body.axis), placed, longest_joint_distance(model))
+    return steps_to_axis(point, pose.rotate(body.axis), placed, longest_joint_distance(model))
 
 
 def _settled(model: RigidBodyModel, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:

@@ -238,9 +238,9 @@ class CanonicalModel:
         return self if coupling is self.coupling else replace(self, coupling=coupling)
 
     @property
-    def rest_accelerations(self) -> list[Scalar]:
+    def bias_accelerations(self) -> list[Scalar]:
         """The accelerations of the bodies' joints at q̈ = 0: zero but in closed loops."""
-        return [*self.coupling.rest] or [ZERO] * self.size
+        return [*self.coupling.bias_accelerations] or [ZERO] * self.size
 
     def link_pose(self, i: int) -> Pose:
         """The pose of the frame of body `i`'s first link, in whose axes its ten parameters are, in
@@ -317,19 +317,17 @@ class CanonicalModel:
     def leaders(self) -> tuple[tuple[int, ...], ...]:
         """For each body, the bodies whose coordinates it has: itself, unless it follows others."""
         leading: dict[int, int] = {}
-        for i, drive in enumerate(self.coupling.drives, 1):
+        for i, drive in enumerate(self.coupling.maps, 1):
             if not drive.follows:
                 leading[drive.velocity_index] = i
-        return tuple(
-            tuple(leading[t.velocity_index] for t in d.terms) for d in self.coupling.drives
-        )
+        return tuple(tuple(leading[t.velocity_index] for t in d.terms) for d in self.coupling.maps)
 
     @property
     def coordinates_inward(self) -> tuple[int, ...]:
         """The numbers of the user's coordinates, from 1, those of the outermost bodies first."""
         coordinates: dict[int, None] = {}
         for i in self.outward:
-            for term in self.coupling.drives[i - 1].terms:
+            for term in self.coupling.maps[i - 1].terms:
                 coordinates.setdefault(term.velocity_index + 1)
         return tuple(reversed(coordinates))
 

@@ -82,33 +82,33 @@ def map_of_follower(follow: Follow, drives: Sequence[CoordinateMap]) -> Coordina
 @dataclass(frozen=True, slots=True)
 class Coupling:
     """The coordinate maps of all bodies, and the numbers of velocities and of positions of the
-    user. `parts` has the joint type of each body and the index of the part that moves it.
+    user. `joint_parts` has the joint type of each body and the index of the part that moves it.
 
     With `loops` (closed loops, each after those that it depends on), the maps of the joints that
-    loops determine have no terms; `at` gives the coupling at a state, whose maps have G and whose
-    `rest` has the accelerations k of the bodies' joints at q̈ = 0."""
+    loops determine have no terms; `at` gives the coupling at a state, whose maps have G. Its
+    `bias_accelerations` are the accelerations k of the bodies' joints at q̈ = 0."""
 
-    drives: tuple[CoordinateMap, ...]
-    parts: tuple[tuple[JointType, int], ...]
+    maps: tuple[CoordinateMap, ...]
+    joint_parts: tuple[tuple[JointType, int], ...]
     velocities: int
     positions: int
     loops: tuple[KinematicLoop, ...] = ()
     followers: tuple[tuple[int, Follow], ...] = ()
     """Bodies that follow a joint that a loop determines: rotors."""
-    rest: tuple[Scalar, ...] = ()
+    bias_accelerations: tuple[Scalar, ...] = ()
     newton_positions: tuple[tuple[int, int], ...] = ()
-    """The bodies of `RigidBodyModel.held`, each with the index of its position."""
-    of: "Coupling | None" = None
-    """The coupling of all states, of one at a state."""
+    """The bodies of `RigidBodyModel.found_by_newton`, each with the index of its position."""
+    general: "Coupling | None" = None
+    """Of a coupling at a state, the one for all states."""
 
     @property
     def is_identity(self) -> bool:
         """True if the coordinates of the bodies are those of the user, in the same order, without
         quaternions. Of a robot with closed loops they never are."""
-        if self.loops or self.rest:
+        if self.loops or self.bias_accelerations:
             return False
         one_by_one = all(
-            drive == CoordinateMap((CouplingTerm(k, k),)) for k, drive in enumerate(self.drives)
+            drive == CoordinateMap((CouplingTerm(k, k),)) for k, drive in enumerate(self.maps)
         )
         return one_by_one and not self.quaternions
 
@@ -130,20 +130,25 @@ class Coupling:
         reference: Sequence[Scalar] | None = None,
     ) -> "Coupling":
         """The coupling at positions of the bodies' joints; the coupling itself if there are no
-        closed loops. Its `rest` is Ġ q̇ at the velocities, or Ġ q̇_r with those of a reference, and
+        closed loops. Its bias is Ġ q̇ at the velocities, or Ġ q̇_r with those of a reference, and
         zero without velocities."""
         if not self.loops:
             return self
-        by_body, drives = dict(enumerate(x, 1)), [*self.drives]
+        by_body, drives = dict(enumerate(x, 1)), [*self.maps]
         columns = [loop.columns(by_body) for loop in self.loops]
         for loop, column in zip(self.loops, columns, strict=True):
             self._add_dependent_rows(loop, column, drives)
         for i, follow in self.followers:
             drives[i - 1] = map_of_follower(follow, drives)
-        at_state = replace(self, drives=tuple(drives), loops=(), rest=(ZERO,) * len(x), of=self)
+        at_state = replace(
+            self, maps=tuple(drives), loops=(), bias_accelerations=(ZERO,) * len(x), general=self
+        )
         if v is None:
             return at_state
-        rates, rest = _quadratic_rates(at_state, v, reference), dict(enumerate(at_state.rest, 1))
+        rates, rest = (
+            _quadratic_rates(at_state, v, reference),
+            dict(enumerate(at_state.bias_accelerations, 1)),
+        )
         for loop, column in zip(self.loops, columns, strict=True):
             first, *minus = (loop.drift(by_body, r) for r in rates)
             drift = [a - b for a, b in zip(first, *minus, strict=True)] if minus else first
@@ -151,7 +156,7 @@ class Coupling:
             rest |= dict(zip(loop.dependent, solution, strict=True))
         for i, follow in self.followers:
             rest[i] = sum((multiple(by, rest[k]) for k, by in follow.terms), ZERO)
-        return replace(at_state, rest=tuple(rest[i] for i in sorted(rest)))
+        return replace(at_state, bias_accelerations=tuple(rest[i] for i in sorted(rest)))
 
     def sine(self, q: Sequence[float]) -> float:
         """The least sine of the loops (`PlanarLoop.sine`) at positions: 0 where one is at a dead
@@ -209,12 +214,12 @@ class Coupling:
             joint.configuration(part, q, drive.position_index)
             if isinstance(joint, BodyAxesJoint)
             else drive.position(q)
-            for (joint, part), drive in zip(self.parts, self.drives, strict=True)
+            for (joint, part), drive in zip(self.joint_parts, self.maps, strict=True)
         ]
         if not self.loops:
             return x
         by_body = dict(enumerate(x, 1)) | {body: q[place] for body, place in self.newton_positions}
-        for i, (joint, at) in enumerate(self.parts, 1):
+        for i, (joint, at) in enumerate(self.joint_parts, 1):
             if not joint.in_body_axes and joint.positions[at].unit == "rad":
                 by_body[i] = UnitAngle.of(by_body[i])
         for loop in self.loops:
@@ -224,22 +229,26 @@ class Coupling:
     def body_rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """The rates (or accelerations, or changes) of the joints of the bodies from the user's
         (n)."""
-        return [drive.rate(v) for drive in self.drives]
+        return [drive.rate(v) for drive in self.maps]
 
     def body_accelerations(self, a: Sequence[Scalar]) -> list[Scalar]:
         """The accelerations of the joints of the bodies from the user's (n)."""
         rates = self.body_rates(a)
-        return [x + k for x, k in zip(rates, self.rest, strict=True)] if self.rest else rates
+        return (
+            [x + k for x, k in zip(rates, self.bias_accelerations, strict=True)]
+            if self.bias_accelerations
+            else rates
+        )
 
     def pull_back(self, values: Sequence[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
         """Gᵀ applied to a row-major array of the bodies. `axes` has the size of each axis, None for
         an axis over bodies, to which Gᵀ is applied."""
         if self.is_identity:
             return list(values)
-        if self.rest:
+        if self.bias_accelerations:
             return self._pull_back_at_state(list(values), axes)
         by_body = [
-            [(term.velocity_index, term.factor) for term in drive.terms] for drive in self.drives
+            [(term.velocity_index, term.factor) for term in drive.terms] for drive in self.maps
         ]
         targets = [by_body if axis is None else [[(k, 1.0)] for k in range(axis)] for axis in axes]
         shape = [self.velocities if axis is None else axis for axis in axes]
@@ -253,7 +262,7 @@ class Coupling:
     def _pull_back_at_state(self, values: list[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
         """`pull_back` with a G that depends on the state, one axis after the other. Of a matrix
         that is symmetric by construction, one half is computed."""
-        bodies, n = len(self.drives), self.velocities
+        bodies, n = len(self.maps), self.velocities
         shape = [bodies if axis is None else axis for axis in axes]
         symmetric = [*axes] == [None, None] and all(
             values[i * bodies + j] is values[j * bodies + i]
@@ -266,7 +275,7 @@ class Coupling:
             upper = symmetric and k == 1
             for a, i, b in product(range(before), range(bodies), range(after)):
                 value = values[(a * bodies + i) * after + b]
-                for term in self.drives[i].terms if value is not ZERO else ():
+                for term in self.maps[i].terms if value is not ZERO else ():
                     if not upper or a <= term.velocity_index:
                         at = (a * n + term.velocity_index) * after + b
                         out[at] = out[at] + multiple(term.factor, value)
@@ -280,8 +289,8 @@ class Coupling:
         """G (bodies by velocities). Raises OptionError where it depends on the state."""
         if self.loops:
             raise OptionError(STATE_DEPENDENT)
-        matrix = np.zeros((len(self.drives), self.velocities))
-        for k, drive in enumerate(self.drives):
+        matrix = np.zeros((len(self.maps), self.velocities))
+        for k, drive in enumerate(self.maps):
             for term in drive.terms:
                 matrix[k, term.velocity_index] = term.factor
         return matrix
@@ -293,9 +302,9 @@ class Coupling:
         robots with closed loops."""
         if self.loops:
             raise OptionError(STATE_DEPENDENT)
-        matrix, offsets = np.zeros((len(self.drives), self.positions)), np.zeros(len(self.drives))
-        for k, drive in enumerate(self.drives):
-            for term in () if self.parts[k][0].in_body_axes else drive.terms:
+        matrix, offsets = np.zeros((len(self.maps), self.positions)), np.zeros(len(self.maps))
+        for k, drive in enumerate(self.maps):
+            for term in () if self.joint_parts[k][0].in_body_axes else drive.terms:
                 matrix[k, term.position_index], offsets[k] = term.factor, drive.offset
         return matrix, offsets
 
@@ -310,7 +319,7 @@ class Coupling:
     @property
     def quaternions(self) -> list[slice]:
         """The slices of the positions that are quaternions."""
-        firsts = zip(self.drives, self.parts, strict=True)
+        firsts = zip(self.maps, self.joint_parts, strict=True)
         leading = ((d, joint) for d, (joint, part) in firsts if part == 0 and not d.follows)
         pairs = ((d.position_index, joint.quaternion) for d, joint in leading)
         return [slice(place + q.start, place + q.stop) for place, q in pairs if q is not None]

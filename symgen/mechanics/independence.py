@@ -37,7 +37,7 @@ STATE_COUNT: Final = 16
 
 def moment_values(inertia: Inertia) -> tuple[Scalar, ...]:
     """The moments of an inertia, in the order of MOMENTS."""
-    return (inertia.m, *inertia.h, *inertia.s, inertia.s.across, inertia.s.across)
+    return (inertia.m, *inertia.h, *inertia.s, inertia.s.polar, inertia.s.polar)
 
 
 def remaining_parameters(system: CanonicalModel) -> Iterator[Key]:
@@ -112,7 +112,10 @@ class Geometry:
             if not (system.gravity_is_input and system.body(i).on_robot)
         }
         parents, places = zip(*((b.parent, b.placement) for b in system.bodies), strict=True)
-        keys, coupling = tuple(remaining_parameters(system)), system.coupling.of or system.coupling
+        keys, coupling = (
+            tuple(remaining_parameters(system)),
+            system.coupling.general or system.coupling,
+        )
         return cls(parents, system.order, places, keys, tuple(sorted(falls.items())), coupling)
 
 

@@ -26,7 +26,8 @@ from symgen.numbers.types import Numbers
 class SecondMoment:
     """A symmetric 3x3 matrix, the second moment of mass ∫ r rᵀ dm (kg m²).
 
-    `sum` may hold xx + yy as it was before turns about z, which leave it alone; see `remembering`.
+    `known_polar` may hold xx + yy as it was before turns about z, which leave it alone (see
+    `keeping_polar`).
     `label` names what a turn makes of it on the way in generated code.
     """
 
@@ -36,26 +37,26 @@ class SecondMoment:
     yy: Scalar
     yz: Scalar
     zz: Scalar
-    sum: Scalar | None = field(default=None, compare=False, repr=False, kw_only=True)
+    known_polar: Scalar | None = field(default=None, compare=False, repr=False, kw_only=True)
     label: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.xx, self.xy, self.xz, self.yy, self.yz, self.zz))
 
     def __add__(self, other: "SecondMoment") -> "SecondMoment":
-        known = self.sum is not None or other.sum is not None
-        total = self.across + other.across if known else None
-        return SecondMoment(*(a + b for a, b in zip(self, other, strict=True)), sum=total)
+        known = self.known_polar is not None or other.known_polar is not None
+        total = self.polar + other.polar if known else None
+        return SecondMoment(*(a + b for a, b in zip(self, other, strict=True)), known_polar=total)
 
     @property
-    def across(self) -> Scalar:
+    def polar(self) -> Scalar:
         """xx + yy, the moment about z."""
-        return self.xx + self.yy if self.sum is None else self.sum
+        return self.xx + self.yy if self.known_polar is None else self.known_polar
 
-    def remembering(self) -> "SecondMoment":
+    def keeping_polar(self) -> "SecondMoment":
         """This matrix, which keeps xx + yy apart through turns about z: pays along parallel
         joints."""
-        return replace(self, sum=self.across)
+        return replace(self, known_polar=self.polar)
 
     def __getitem__(self, ij: tuple[int, int]) -> Scalar:
         return tuple(self)[_PACKED[ij]]
@@ -66,7 +67,7 @@ class SecondMoment:
             named(x, f"{symbol}{label}_{'xyz'[i]}{'xyz'[j]}")
         return replace(self, label=label if symbol == "S" else symbol + label)
 
-    def turned_in(self, turn: Turn) -> "SecondMoment":
+    def rotated(self, turn: Turn) -> "SecondMoment":
         """R S Rᵀ for the rotation of `turn`; the in-plane block costs five products (design notes
         2)."""
         if turn.angle.is_zero:
@@ -83,7 +84,9 @@ class SecondMoment:
             (k, k): self[k, k],
         }
         entries = {_PACKED[ij]: x for ij, x in block.items()}
-        return SecondMoment(*(entries[n] for n in range(6)), sum=self.sum if k == 2 else None)
+        return SecondMoment(
+            *(entries[n] for n in range(6)), known_polar=self.known_polar if k == 2 else None
+        )
 
     def _oriented(self, rows: Sequence[Vector]) -> "SecondMoment":
         """R S Rᵀ by the rows of R."""
@@ -125,7 +128,7 @@ class Inertia:
     def to_parent(self, step: Step) -> "Inertia":
         """The inertia about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
-            return Inertia(self.m, self.h.expressed_after(-step), self.s.turned_in(step))
+            return Inertia(self.m, self.h.expressed_after(-step), self.s.rotated(step))
         return self._shifted(step.axis, step.length)
 
     def named(self, label: str) -> "Inertia":
@@ -144,7 +147,7 @@ class Inertia:
 
     def as_disc(self) -> "tuple[Inertia, Inertia]":
         """A disc about z with the same moment about that axis, and the rest."""
-        half, s = 0.5 * self.s.across, self.s
+        half, s = 0.5 * self.s.polar, self.s
         disc = Inertia(ZERO, ZERO_VECTOR, SecondMoment(half, ZERO, ZERO, half, ZERO, ZERO))
         return disc, Inertia(
             self.m, self.h, SecondMoment(s.xx - half, s.xy, s.xz, s.yy - half, s.yz, s.zz)

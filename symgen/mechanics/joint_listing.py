@@ -52,7 +52,7 @@ def motor_coordinates(coupling: Coupling, bodies: tuple[int, ...]) -> tuple[int,
     """The coordinates whose places motors at the joints of some bodies take, in order: those that
     they move most near positions 0. None if motors move in proportion to each other there."""
     at, _ = sample_state(coupling)
-    rows = [velocity_row(at.drives[body - 1], coupling.velocities) for body in bodies]
+    rows = [velocity_row(at.maps[body - 1], coupling.velocities) for body in bodies]
     numbers = np.array([[plain(x) for x in row] for row in rows])
     if np.linalg.matrix_rank(numbers, tol=RANK_TOLERANCE * np.abs(numbers).max()) < len(bodies):
         return None
@@ -61,7 +61,7 @@ def motor_coordinates(coupling: Coupling, bodies: tuple[int, ...]) -> tuple[int,
 
 def single_positions(coupling: Coupling) -> dict[int, int]:
     """By velocity of the user the place of its position, for joints with one coordinate."""
-    pairs = zip(coupling.drives, coupling.parts, strict=True)
+    pairs = zip(coupling.maps, coupling.joint_parts, strict=True)
     return {
         term.velocity_index: term.position_index
         for drive, (kind, _) in pairs
@@ -166,10 +166,10 @@ def _listed(model: RigidBodyModel, firsts: Iterable[int]) -> list[ListedJoint]:
         first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
         coordinates: tuple[tuple[int, ...], tuple[int, ...]] = (), ()
         if first.follows is None:
-            start = coupling.drives[i - 1].position_index
+            start = coupling.maps[i - 1].position_index
             coordinates = (
                 tuple(range(start, start + len(joint.type.positions))),
-                tuple(sorted(coupling.drives[k - 1].velocity_index for k in run)),
+                tuple(sorted(coupling.maps[k - 1].velocity_index for k in run)),
             )
         terms = first.follows.terms if first.follows else ()
         leaders = tuple(model.body(number).joint.name for number, _ in terms)

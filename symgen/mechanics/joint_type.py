@@ -79,7 +79,7 @@ class Freedom:
         h, s = inertia.h, inertia.s
         total = ZERO_FORCE
         if self.turn is not ZERO:
-            turning = Force(Vector(-h.y, h.x, ZERO), Vector(-s.xz, -s.yz, s.across))
+            turning = Force(Vector(-h.y, h.x, ZERO), Vector(-s.xz, -s.yz, s.polar))
             total = turning if self.turn == 1 else turning.scaled(self.turn)
         if self.slide is not ZERO:
             sliding = Force(Vector(ZERO, ZERO, inertia.m), Vector(h.y, -h.x, ZERO))

@@ -44,10 +44,10 @@ class ChainAtZero:
             body = model.body(i)
             pose = pose @ body.pose
             points.append(pose.position)
-            axes.append(pose.turn(body.axis))
+            axes.append(pose.rotate(body.axis))
             slides.append(body.freedom.turn is ZERO)
             check_one_motion(body)
-        return cls(path, [*points, pose.move(point)], axes, slides)
+        return cls(path, [*points, pose.transform(point)], axes, slides)
 
 
 def check_one_motion(body: Body) -> None:
@@ -129,7 +129,7 @@ def _check_cut_axis(model: RigidBodyModel, closure: Closure, normal: Triple) -> 
         for i in path:
             pose = pose @ model.body(i).pose
         x, y, z = (row[2] for row in rotation)
-        if 1 - abs(dot(pose.turn((x, y, z)), normal)) > AXIS_TOLERANCE:
+        if 1 - abs(dot(pose.rotate((x, y, z)), normal)) > AXIS_TOLERANCE:
             raise LoopError(
                 "the axis of its revolute cut joint is not parallel to those of its joints; "
                 "correct the frames of the cut joint, or close it by a ball joint"
@@ -245,7 +245,7 @@ def _side(model: RigidBodyModel, path: Sequence[int], cut: Pose, axes: Pose) -> 
         body = model.body(i)
         check_one_motion(body)
         placed = axes.inverse @ body.pose
-        rotation = Pose(_with_z_along(placed.turn(body.axis)))
+        rotation = Pose(_with_z_along(placed.rotate(body.axis)))
         is_turned = rotation.rotation != IDENTITY
         turn = Rotation.by(_rows(rotation.rotation)) if is_turned else None
         hinges.append(

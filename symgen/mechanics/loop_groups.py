@@ -269,7 +269,7 @@ def closing_positions(coupling: Any, q: Sequence[float]) -> tuple[float, ...]:
     away from dead points; quaternions stay as they are. Of loops that can be crossed there is no
     dead point between these and the centre either: beyond it they are another mechanism."""
     center, newton_positions = _center(coupling), {place for _, place in coupling.newton_positions}
-    parts = ((place, *coupling.parts[body - 1]) for body, place in coupling.newton_positions)
+    parts = ((place, *coupling.joint_parts[body - 1]) for body, place in coupling.newton_positions)
     turning = {place for place, joint, at in parts if joint.positions[at].unit == "rad"}
     largest = coupling.sine(center)
     min_sine = MIN_SINE if largest >= MIN_SINE else 0.5 * largest
@@ -341,7 +341,7 @@ STEPS_TO_CENTER: Final = 32
 def _center(coupling: Any) -> tuple[float, ...]:
     """Positions at which all loops close away from dead points: 0 if they do. Raises OptionError
     where none are found."""
-    newton_positions, random, drives = dict(coupling.newton_positions), Random(0), coupling.drives
+    newton_positions, random, drives = dict(coupling.newton_positions), Random(0), coupling.maps
     samples = {b: p for loop in coupling.loops if newton_positions for b, p in loop.sample.items()}
     start = {
         newton_positions[b] if b in newton_positions else drives[b - 1].position_index: round(p, 4)

@@ -83,36 +83,36 @@ class Moments:
     dm.
 
     These 12 numbers are all there is in the 36 of the body-level factor B(v, I) (Echeandia 2020,
-    eq. 3.1). `k[a][b]` has the component a of u and b of r; `sum` is K_xx + K_yy, which turns about
-    z leave alone."""
+    eq. 3.1). `k[a][b]` has the component a of u and b of r; `known_polar` is K_xx + K_yy, which
+    turns about z leave alone."""
 
     p: Vector
     k: tuple[Vector, Vector, Vector]
-    sum: Scalar | None = None
+    known_polar: Scalar | None = None
 
     def __add__(self, other: "Moments") -> "Moments":
         (a, b, c), (x, y, z) = self.k, other.k
-        return Moments(self.p + other.p, (a + x, b + y, c + z), self.across + other.across)
+        return Moments(self.p + other.p, (a + x, b + y, c + z), self.polar + other.polar)
 
     def scaled(self, rate: Scalar) -> "Moments":
         """The moments of the field times a rate."""
         a, b, c = (row.scaled(rate) for row in self.k)
-        return Moments(self.p.scaled(rate), (a, b, c), self.across * rate)
+        return Moments(self.p.scaled(rate), (a, b, c), self.polar * rate)
 
     @property
-    def across(self) -> Scalar:
+    def polar(self) -> Scalar:
         """K_xx + K_yy."""
-        return self.k[0].x + self.k[1].y if self.sum is None else self.sum
+        return self.k[0].x + self.k[1].y if self.known_polar is None else self.known_polar
 
     @property
     def z_cross_u(self) -> Force:
         """The force field z × u: its sum and its moment ∫ r × (z × u) dm."""
-        return Force(UNIT_Z.cross(self.p), Vector(-self.k[0].z, -self.k[1].z, self.across))
+        return Force(UNIT_Z.cross(self.p), Vector(-self.k[0].z, -self.k[1].z, self.polar))
 
     @property
     def u_cross_turning(self) -> Vector:
         """∫ u × (z × r) dm."""
-        return Vector(-self.k[2].x, -self.k[2].y, self.across)
+        return Vector(-self.k[2].x, -self.k[2].y, self.polar)
 
     def moment_about(self, v: Vector) -> Vector:
         """∫ r × (v × u) dm = tr(K) v - K v."""
@@ -129,12 +129,12 @@ class Moments:
         if isinstance(step, Turn):
             return Moments(
                 self.p.expressed_after(-step),
-                turned_in(self.k, step),
-                self.across if step.axis == 2 else None,
+                rotated_matrix(self.k, step),
+                self.polar if step.axis == 2 else None,
             )
         arm = axis_vector(step.axis, step.length)
         a, b, c = (row + arm.scaled(u) for row, u in zip(self.k, self.p, strict=True))
-        return Moments(self.p, (a, b, c), self.across + arm.without(2).dot(self.p))
+        return Moments(self.p, (a, b, c), self.polar + arm.without(2).dot(self.p))
 
     def named(self, label: str) -> "Moments":
         """These moments, named for generated code."""
@@ -147,7 +147,9 @@ class Moments:
 NO_MOMENTS = Moments(ZERO_VECTOR, (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR))
 
 
-def turned_in(k: Sequence[Vector], turn: Turn, label: str = "") -> tuple[Vector, Vector, Vector]:
+def rotated_matrix(
+    k: Sequence[Vector], turn: Turn, label: str = ""
+) -> tuple[Vector, Vector, Vector]:
     """R K Rᵀ; as for the second moment, the in-plane block costs four products, of which the label
     names the common part in generated code."""
     if turn.angle.is_zero:

@@ -210,7 +210,7 @@ def _base_gravity(
         rows = [[tidy(x, 1.0) for x in row] for row in axes.rotation]
         return _times(rows, runtime), Angle()
     size = max(abs(g) for g in model.gravity)
-    fall = Vector(*(tidy(x, size) for x in axes.turn(model.gravity)))
+    fall = Vector(*(tidy(x, size) for x in axes.rotate(model.gravity)))
     turns = model.body(i).freedom.turn is not ZERO
     if turns and not (fall.x is ZERO and fall.y is ZERO):
         back = Vector(*(plain(x) for x in fall)).expressed_after(

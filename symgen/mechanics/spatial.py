@@ -26,21 +26,22 @@ class Pose:
     rotation: Matrix3 = IDENTITY
     position: Triple = (0.0, 0.0, 0.0)
 
-    def turn(self, v: Triple) -> Triple:
+    def rotate(self, v: Triple) -> Triple:
         """R_AB v: the components in A of a free vector with components `v` in B."""
         r = self.rotation
         a, b, c = (r[i][0] * v[0] + r[i][1] * v[1] + r[i][2] * v[2] for i in range(3))
         return a, b, c
 
-    def move(self, v: Triple) -> Triple:
+    def transform(self, v: Triple) -> Triple:
         """X_AB v: the coordinates in A of the point with coordinates `v` in B."""
-        t, p = self.turn(v), self.position
+        t, p = self.rotate(v), self.position
         return t[0] + p[0], t[1] + p[1], t[2] + p[2]
 
     def __matmul__(self, other: "Pose") -> "Pose":
-        a, b, c = (self.turn(other.column(i)) for i in range(3))
+        a, b, c = (self.rotate(other.column(i)) for i in range(3))
         return Pose(
-            ((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])), self.move(other.position)
+            ((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])),
+            self.transform(other.position),
         )
 
     def column(self, i: int) -> Triple:
@@ -51,7 +52,7 @@ class Pose:
     def inverse(self) -> "Pose":
         """X_BA: the pose of A in B."""
         r = Pose((self.column(0), self.column(1), self.column(2)))
-        p = r.turn(self.position)
+        p = r.rotate(self.position)
         return Pose(r.rotation, (-p[0], -p[1], -p[2]))
 
 

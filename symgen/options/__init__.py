@@ -154,7 +154,7 @@ class Choices:
     """The names of the options that the user has set, to their defaults or to other values."""
 
     @classmethod
-    def of(cls, groups: Iterable[type], given: Mapping[str, Any]) -> "Choices":
+    def from_values(cls, groups: Iterable[type], given: Mapping[str, Any]) -> "Choices":
         """The groups with the options given, the others at their defaults. Raises OptionError for
         a value, TypeError for a name that is no option of theirs."""
         groups, taken = tuple(groups), dict(given)
@@ -183,7 +183,7 @@ class Choices:
 
     def changed(self, **changes: Any) -> "Choices":
         """The choices with some options changed. Raises OptionError, TypeError."""
-        changed = Choices.of(self.values, {**self.flat(), **changes})
+        changed = Choices.from_values(self.values, {**self.flat(), **changes})
         return replace(changed, given=self.given | changes.keys())
 
     def check_effect(self, requested: Tags, known: Tags) -> None:

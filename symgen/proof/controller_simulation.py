@@ -255,7 +255,7 @@ def _reference(
     coupling = coupling_of(robot.model)
     q, n = [*start], coupling.velocities
     rates = [[0.0] * n for _ in range(4)]
-    for drive, (joint, _) in zip(coupling.drives, coupling.parts, strict=True):
+    for drive, (joint, _) in zip(coupling.maps, coupling.joint_parts, strict=True):
         for term in () if joint.in_body_axes else drive.terms:
             w = 3.0 + term.velocity_index
             q[term.position_index] = start[term.position_index] + 0.2 * (1 - cos(w * t))

@@ -271,7 +271,7 @@ def loop_start(
     """The coordinates that loops determine at positions of the user, numbers or arrays of one
     batch, as doubles have them; 0 for those of all other bodies."""
     given = np.broadcast_arrays(*(np.asarray(x, object) for x in q))
-    out = np.full((len(coupling.drives), *given[0].shape), number(0.0), object)
+    out = np.full((len(coupling.maps), *given[0].shape), number(0.0), object)
     dependent = [body - 1 for loop in coupling.loops for body in loop.dependent]
     for index in np.ndindex(given[0].shape):
         x = coupling.body_positions([float(row[index]) for row in given])

@@ -181,7 +181,7 @@ class ReferenceModel:
 def reference_model(model: RigidBodyModel, number: Number) -> ReferenceModel:
     """The robot of a model in numbers made by `number`."""
     coupling, exact = coupling_of(model), _structural(number)
-    pairs = zip(model.bodies, coupling.drives, strict=True)
+    pairs = zip(model.bodies, coupling.maps, strict=True)
     parts = (_reference_body(body, drive, number) for body, drive in pairs)
     return ReferenceModel(
         tuple(parts),

@@ -144,7 +144,7 @@ def with_large_angles(
 
 def _angles(model: RigidBodyModel) -> dict[int, int]:
     """By body the place of its angle among the positions, where nothing else depends on that."""
-    coupling, drives = coupling_of(model), coupling_of(model).drives
+    coupling, drives = coupling_of(model), coupling_of(model).maps
     looped = {i for loop in coupling.loops for i in loop.bodies}
     rotors = {i for i, body in enumerate(model.bodies, 1) if body.joint.type.is_rotor}
     uses = Counter(

@@ -327,7 +327,7 @@ def load(source: RobotSource, **options: Any) -> LoadedRobot:
     OptionError
         If an option does not fit the robot.
     """
-    return load_with(source, Choices.of(GROUPS, options))
+    return load_with(source, Choices.from_values(GROUPS, options))
 
 
 def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) -> LoadedRobot:
@@ -379,7 +379,7 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
         *snapper.notices(),
         *estimate_notices,
     )
-    ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
+    ordered = tuple(sorted(notices, key=lambda notice: notice.location.line))
     places = {name: subtree.robot.place(link.line) for name, link in subtree.links.items()}
     right_angles = tuple(snapper.found)
     return LoadedRobot(

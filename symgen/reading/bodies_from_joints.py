@@ -181,7 +181,9 @@ def _armatures_in_body_axes(joint: Joint) -> Iterator[tuple[str, float]]:
 def _rotor_pose(moving: MovingJoint, rotor: Rotor) -> Pose:
     """Where the rotor is on the body that carries the joint; its axis is given in those axes."""
     base = moving.pose if rotor.axis is None else moving.carrier
-    place = moving.pose.position if rotor.position is None else moving.carrier.move(rotor.position)
+    place = (
+        moving.pose.position if rotor.position is None else moving.carrier.transform(rotor.position)
+    )
     return Pose(base.rotation, place)
 
 

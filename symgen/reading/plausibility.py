@@ -260,7 +260,7 @@ def check(robot: RobotDescription) -> RobotDescription:
         broken = together(rule(robot))
         if broken is not None:
             raise broken
-    ordered = sorted(robot.notices, key=lambda notice: notice.place.line)
+    ordered = sorted(robot.notices, key=lambda notice: notice.location.line)
     return replace(robot, notices=tuple(ordered))
 
 

@@ -194,6 +194,6 @@ def unit_vector(v: Triple) -> tuple[Triple, float]:
 def with_z_along(rotation: Matrix3, axis: Triple) -> Matrix3:
     """A rotation matrix with its z axis along an axis of the frame that `rotation` gives."""
     length = norm(*axis) or 1.0
-    z = Pose(rotation).turn((axis[0] / length, axis[1] / length, axis[2] / length))
+    z = Pose(rotation).rotate((axis[0] / length, axis[1] / length, axis[2] / length))
     x, y = axes_across(z)
     return Pose((x, y, z)).inverse.rotation

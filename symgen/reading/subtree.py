@@ -371,7 +371,7 @@ def _checked(gravity: Sequence[float]) -> Triple:
 
 def _in_axes(rotation: Matrix3, fall: Triple) -> Triple:
     """A vector of the file's root in the axes of a link that is turned so against it."""
-    x, y, z = Pose(rotation).inverse.turn(fall)
+    x, y, z = Pose(rotation).inverse.rotate(fall)
     return x + 0.0, y + 0.0, z + 0.0
 
 

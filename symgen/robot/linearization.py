@@ -61,8 +61,8 @@ def rates(model: RigidBodyModel, q: Numbers, v: Numbers) -> Numbers:
     if coupling.newton_positions:
         at, _ = coupling.at(q.tolist())
         for body, place in coupling.newton_positions:
-            qd[place] = plain(at.drives[body - 1].rate(v.tolist()))
-    for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
+            qd[place] = plain(at.maps[body - 1].rate(v.tolist()))
+    for drive, (joint, part) in zip(coupling.maps, coupling.joint_parts, strict=True):
         if not isinstance(joint, BodyAxesJoint):
             for term in drive.terms:  # of the user's own coordinates, whatever they move
                 qd[term.position_index] = v[term.velocity_index]
@@ -93,7 +93,7 @@ def drift(model: RigidBodyModel, v: Numbers) -> NDArray[np.float64]:
     ad of the twist for displacements in the body's axes, else 0. (Murray, Li & Sastry 1994, eq.
     2.58.)"""
     coupling, drift_matrix = coupling_of(model), np.zeros((len(v), len(v)))
-    for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
+    for drive, (joint, part) in zip(coupling.maps, coupling.joint_parts, strict=True):
         if not isinstance(joint, BodyAxesJoint) or part or drive.follows:
             continue
         order = [

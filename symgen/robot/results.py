@@ -53,7 +53,7 @@ class CheckResult:
         return str(self) or "valid, no notes"
 
     def _repr_html_(self) -> str:
-        notices = ((n.level, n.element, n.message, str(n.place)) for n in self.notices)
+        notices = ((n.level, n.element, n.message, str(n.location)) for n in self.notices)
         verdicts = ((v.kind, v.name, v.status, v.message) for v in self.verdicts)
         return html_table("noticed", ("", "of", "what", "where"), notices) + html_table(
             "inertia", ("", "of", "pseudo-inertia", "remark"), verdicts

@@ -394,7 +394,7 @@ def _job(source: RobotSource, options: Mapping[str, Any]) -> tuple[Job, Mapping[
         from symgen.jobs.jobfile import job_in
 
         file, in_file = job_in(source)
-        known = Choices.of(MODULE_OPTIONS, {}).flat()
+        known = Choices.from_values(MODULE_OPTIONS, {}).flat()
         job = Job.of(file, **{**{k: x for k, x in in_file.items() if k in known}, **options})
         return job, {k: x for k, x in in_file.items() if k not in known}
     return Job.of(source, **options), {}

@@ -296,7 +296,7 @@ def _axis_chains(
     nodes = {tape.atom(k): k for k, node in enumerate(tape.nodes) if node.op == "input"}
     chains: dict[int, Hashable] = {}
     for i, root in roots.items():
-        drive = layout.coupling.drives[i - 1]
+        drive = layout.coupling.maps[i - 1]
         for x, node in nodes.items() if drive.terms else ():
             place = drive.position_index
             if place < len(q) and q[place].has(x):

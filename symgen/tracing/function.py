@@ -103,7 +103,7 @@ def project_to_coordinates(
 def _axis_sizes(coupling: Coupling, out: Array, size: int) -> list[int | None]:
     """The sizes of an output's axes, None where it is that of the bodies; one of the others may
     have to be found."""
-    bodies = len(coupling.drives)
+    bodies = len(coupling.maps)
     known = prod(
         bodies if axis == "n" else axis if isinstance(axis, int) else 1 for axis in out.shape
     )
@@ -115,7 +115,7 @@ def _axis_sizes(coupling: Coupling, out: Array, size: int) -> list[int | None]:
 
 def _project_packed_pairs(coupling: Coupling, values: Sequence[Scalar]) -> list[Scalar]:
     """X_ijk = X_ikj, of which j <= k are given."""
-    bodies, n = range(len(coupling.drives)), range(coupling.velocities)
+    bodies, n = range(len(coupling.maps)), range(coupling.velocities)
     numbers = iter(values)
     ordered = {
         (i, j, k): next(numbers)

@@ -121,7 +121,7 @@ class ParametricModel:
         numbers = {name: iter(inputs[name]) for name in fields if name in inputs}
         forces = [self._joint_force(body, fields, numbers) for body in self.model.bodies]
         states = inputs.get("presliding")
-        drives = coupling_of(self.model).drives
+        drives = coupling_of(self.model).maps
         return [
             force
             if states is None or drive.follows
@@ -143,7 +143,7 @@ class ParametricModel:
     def presliding_distances(self) -> list[float]:
         """The distance of presliding of each velocity (rad or m), infinite where it has none."""
         distances = [inf] * self.model.dof
-        for body, drive in zip(self.model.bodies, coupling_of(self.model).drives, strict=True):
+        for body, drive in zip(self.model.bodies, coupling_of(self.model).maps, strict=True):
             if not drive.follows and body.has_friction:
                 shape = self.shape(body)
                 distances[drive.velocity_index] = shape.get("presliding_distance", inf)

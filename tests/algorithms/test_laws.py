@@ -175,7 +175,7 @@ def test_moved_link_frames_change_nothing(name):
 def test_gravity_nearly_along_a_base_axis_loses_no_digits(name, tilt):
     robot, state = model(name), arrays(model(name).dof, 3)
     first = next(robot.body(i) for i in robot.children(0))
-    axis = np.array(first.pose.turn(first.joint.axis))
+    axis = np.array(first.pose.rotate(first.joint.axis))
     across = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
     pulled = replace(robot, gravity=tuple(float(x) for x in 9.81 * axis + tilt * across))
     agree(tau(pulled, *state), lagrange(pulled, *state), 1e-11)

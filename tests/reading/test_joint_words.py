@@ -149,7 +149,7 @@ def test_a_screw_can_be_held(tmp_path):
     free, link = load(path).model, next(x for b in held.bodies for x in b.links if x.name == "c")
     start = free.body(6).pose
     moved = [x - y for x, y in zip(link.pose.position, start.position, strict=True)]
-    along = start.turn((0.6, 0.0, 0.8))
+    along = start.rotate((0.6, 0.0, 0.8))
     assert moved == pytest.approx([0.15 * x for x in along], abs=1e-15)
 
 

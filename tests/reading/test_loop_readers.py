@@ -97,10 +97,10 @@ def test_a_second_joint_to_a_link_of_sdf_closes_a_loop(tmp_path: Path) -> None:
     assert loaded.model.joint_names == ("a",) and found.joint == "revolute"
     places = [body.pose for body in loaded.model.bodies]
     ends = [places[0] @ places[1], places[2]]
-    points = [np.array(pose.move(x)) for pose, x in zip(ends, found.points, strict=True)]
+    points = [np.array(pose.transform(x)) for pose, x in zip(ends, found.points, strict=True)]
     assert np.allclose(points, [[0.4, 0, 0.25]] * 2, atol=1e-14)
     (note,) = [notice for notice in loaded.notices if "planar loop" in notice.message]
-    assert note.element == "loop 'pin'" and note.place.line == 1
+    assert note.element == "loop 'pin'" and note.location.line == 1
 
 
 def test_a_second_prismatic_joint_of_sdf_is_left_open(tmp_path: Path) -> None:
@@ -159,4 +159,4 @@ def test_refusals_of_mjcf_name_the_line(tmp_path: Path) -> None:
     path = tmp_path / "r.xml"
     path.write_text(MJCF % '\n<weld name="w" body1="one" body2="two"/>', encoding="utf-8")
     (warning,) = [n for n in load(path).notices if n.element == "loop 'w'"]
-    assert warning.place.line == 7 and "left open" in warning.message
+    assert warning.location.line == 7 and "left open" in warning.message

@@ -114,7 +114,7 @@ def test_angles_in_degrees_are_seen_at_their_line(before, after, words, tmp_path
     found = [n for n in load(path).notices if "degrees" in n.summary]
     assert len(found) == (words is not None)
     for notice in found:
-        line = path.read_text().splitlines()[notice.place.line - 1]
+        line = path.read_text().splitlines()[notice.location.line - 1]
         assert words in notice.message and (after in line or "<joint" in line)
     run = invoke("generate", path, "-o", tmp_path / "out", "--quantity", "gravity")
     assert run.exit_code == 0 and ("degrees" in run.stderr) == bool(found)

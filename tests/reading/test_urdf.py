@@ -28,8 +28,10 @@ def test_case_is_refused(name):
         load(path)
     message = str(caught.value)
     assert time.process_time() - start < 1
-    assert message.startswith(f"{path}:{caught.value.place.line}: error: ") and "\n" not in message
-    assert caught.value.place.line in wanted["lines_accepted"]
+    assert (
+        message.startswith(f"{path}:{caught.value.location.line}: error: ") and "\n" not in message
+    )
+    assert caught.value.location.line in wanted["lines_accepted"]
     for options in wanted["must_mention"]:
         assert any(option in message for option in options.split("|")), message
 

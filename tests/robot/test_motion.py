@@ -21,12 +21,12 @@ UR5 = robot_file("ur5")
 def displaced(robot, q, step):
     """The positions after a small displacement, by the joint types themselves."""
     coupling, found = coupling_of(robot.model), list(q)
-    for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
+    for drive, (joint, part) in zip(coupling.maps, coupling.joint_parts, strict=True):
         if part == 0:
             own = slice(drive.position_index, drive.position_index + len(joint.positions))
             first = min(
                 d.velocity_index
-                for d, (j, _) in zip(coupling.drives, coupling.parts, strict=True)
+                for d, (j, _) in zip(coupling.maps, coupling.joint_parts, strict=True)
                 if j is joint and d.position_index == drive.position_index
             )
             found[own] = joint.integrate(

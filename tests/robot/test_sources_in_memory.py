@@ -176,7 +176,7 @@ def test_what_other_readers_accept_is_read_with_a_note(kind, tmp_path):
     assert loaded.model.dof == 2
     (note,) = [notice for notice in loaded.notices if words in notice.message]
     assert note.level == "note"
-    assert note.place.line == data[: data.index(extra)].count(b"\n") + 1
+    assert note.location.line == data[: data.index(extra)].count(b"\n") + 1
 
 
 def test_lines_stay_where_they_were(tmp_path):

@@ -24,7 +24,12 @@ def expanded(coupling: Coupling, q: Any, qd: Any) -> tuple[Numbers, ...]:
     """Positions and rates of all joints, G and k."""
     at, x = coupling.at(list(q), list(qd))
     rates = np.array([float(r) for r in at.body_rates(list(qd))])
-    return np.array([number(p) for p in x]), rates, at.velocity_matrix, np.array(at.rest, float)
+    return (
+        np.array([number(p) for p in x]),
+        rates,
+        at.velocity_matrix,
+        np.array(at.bias_accelerations, float),
+    )
 
 
 def constrained_dynamics(model: RigidBodyModel, tree: Path) -> Dynamics:

@@ -198,7 +198,9 @@ def _rotor(
 ) -> tuple[At, Sequence[float]]:
     """The whole rotor, mass and all, turning on the body that carries the joint."""
     rotor, (_, k, factor) = placed.joint.rotor, coordinate(placed, q, own)
-    place = placed.pose.position if rotor.position is None else placed.carrier.move(rotor.position)
+    place = (
+        placed.pose.position if rotor.position is None else placed.carrier.transform(rotor.position)
+    )
     base = placed.pose if rotor.axis is None else placed.carrier
     frame = carrier.fixed(replace(base, position=place))
     axis = np.array(rotor.axis or placed.joint.axis)

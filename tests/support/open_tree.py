@@ -59,14 +59,14 @@ class OpenTree:
     @cached_property
     def order(self) -> list[int]:
         """The body of symgen for each velocity."""
-        drives, names = self.coupling.drives, [body.joint.name for body in self.model.bodies]
+        drives, names = self.coupling.maps, [body.joint.name for body in self.model.bodies]
         base = sorted(range(self.base), key=lambda k: drives[k].velocity_index)
         return base + [names.index(name) for name in [*self.tree.names][1 + bool(base) :]]
 
     @cached_property
     def leading(self) -> list[int]:
         """The place of each coordinate of the user."""
-        drives = enumerate(self.coupling.drives)
+        drives = enumerate(self.coupling.maps)
         own = {d.terms[0].velocity_index: k for k, d in drives if d.terms and not d.follows}
         return [self.order.index(own[k]) for k in range(self.coupling.velocities)]
 

@@ -21,7 +21,7 @@ def with_moved_root(robot: RigidBodyModel, where: Pose) -> RigidBodyModel:
     bodies = tuple(
         replace(b, pose=where.inverse @ b.pose) if b.parent == 0 else b for b in robot.bodies
     )
-    return replace(robot, bodies=bodies, gravity=Pose(where.inverse.rotation).turn(robot.gravity))
+    return replace(robot, bodies=bodies, gravity=Pose(where.inverse.rotation).rotate(robot.gravity))
 
 
 def with_moved_frames(robot: RigidBodyModel, rng: Random) -> RigidBodyModel:
@@ -42,7 +42,7 @@ def with_moved_frames(robot: RigidBodyModel, rng: Random) -> RigidBodyModel:
 
 def _moved(body: Body, parent: Pose, own: Pose) -> Body:
     back = own.inverse
-    joint = replace(body.joint, axis=Pose(back.rotation).turn(body.joint.axis))
+    joint = replace(body.joint, axis=Pose(back.rotation).rotate(body.joint.axis))
     seats = tuple(replace(link, pose=back @ link.pose) for link in body.links)
     return Body(
         joint, body.parent, parent.inverse @ body.pose @ own, (Link(f"{body.name} frame"), *seats)

@@ -325,5 +325,5 @@ def _with_root_rotations(
             "SDFormat; give --base floating or --base fixed",
         )
     tilts = tuple((name, frames.pose(name).rotation) for name in floating_roots)
-    notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
+    notices = tuple(sorted(root.source.notices, key=lambda notice: notice.location.line))
     return replace(robot, tilts=tilts, notices=notices)

@@ -66,7 +66,7 @@ class SdfJoint:
         if frame:
             to_joint = self.frames.pose(self.name).inverse
             joint_axis = self.frames.pose(self.scope.absolute(frame), by=self.node)
-            x, y, z = (to_joint @ joint_axis).turn((x, y, z))
+            x, y, z = (to_joint @ joint_axis).rotate((x, y, z))
         length = norm(x, y, z)
         return (x / length + 0.0, y / length + 0.0, z / length + 0.0)
 
@@ -353,8 +353,8 @@ def _axis_sign(gearbox: SdfJoint, joint: JointElement, frames: Frames, tag: str)
     """1 where the gearbox's axis is that of the joint, -1 where it is opposite."""
     if gearbox.node.single_child(tag) is None:
         return 1.0
-    gearbox_axis = frames.pose(gearbox.name).turn(gearbox.axis(tag))
-    joint_axis = frames.pose(joint.name).turn(joint.axis)
+    gearbox_axis = frames.pose(gearbox.name).rotate(gearbox.axis(tag))
+    joint_axis = frames.pose(joint.name).rotate(joint.axis)
     cosine = sum(x * y for x, y in zip(gearbox_axis, joint_axis, strict=True))
     if abs(abs(cosine) - 1.0) > DIRECTION_TOLERANCE:
         raise _GearboxIgnored(f"its {tag} differs from that of joint '{shown(joint.name)}'")
