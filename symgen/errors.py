@@ -78,20 +78,14 @@ def together(errors: Iterable[RobotError]) -> RobotError | None:
 def as_rows(error: SymgenError) -> list[dict[str, Any]]:
     """An error as data for JSON, one row for each single error. File, line and element are null if
     it has no location in a robot's file."""
-    several = error.errors if isinstance(error, RobotErrors) else (error,)
-    return [_row(fault) for fault in several]
-
-
-def _row(error: SymgenError) -> dict[str, Any]:
+    if isinstance(error, RobotErrors):
+        return [row for single in error.errors for row in as_rows(single)]
     if isinstance(error, RobotError):
-        return {
-            "file": error.location.file,
-            "line": error.location.line or None,
-            "element": error.element or None,
-            "message": error.message,
-        }
+        place, element = error.location, error.element or None
+        row = {"file": place.file, "line": place.line or None, "element": element}
+        return [{**row, "message": error.message}]
     message = str(error).removeprefix("error: ")
-    return {"file": None, "line": None, "element": None, "message": message}
+    return [{"file": None, "line": None, "element": None, "message": message}]
 
 
 class OptionError(SymgenError):

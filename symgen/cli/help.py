@@ -237,19 +237,13 @@ def _robot(ctx: click.Context) -> Any:
     from symgen.reading.denavit_hartenberg import is_table
     from symgen.reading.sources import read
 
-    for path in map(Path, filter(os.path.isfile, _words(ctx))):
+    # where an option without its value is last, click has left the file among the rest
+    words = (*map(ctx.params.get, ("file", "robot")), *ctx.args)
+    for path in (Path(x) for x in words if isinstance(x, str) and x and os.path.isfile(x)):
         with suppress(SymgenError, OSError, ValueError):
             of_job = path.suffix.lower() == ".toml" and not is_table(path)
             return read(job_in(path)[0] if of_job else path)
     return None
-
-
-def _words(ctx: click.Context) -> Iterator[str]:
-    """The file of a command; where an option without its value is last, click has left it
-    among the rest."""
-    yield from (
-        x for x in (*map(ctx.params.get, ("file", "robot")), *ctx.args) if isinstance(x, str) and x
-    )
 
 
 # -- pages of the documentation --------------------------------------------------------------------
@@ -307,13 +301,13 @@ FIGURE_MARK: Final = re.compile(r"<!--=.*?-->")
 """The comments that mark figures on pages (`make figures`); a browser does not show them."""
 
 
-def _page_completions(robot: object, start: str) -> Iterable[str]:
-    """The completions of the name of a page."""
-    return page_titles()
-
-
 @command()
-@click.argument("page", metavar="[PAGE]", required=False, shell_complete=naming(_page_completions))
+@click.argument(
+    "page",
+    metavar="[PAGE]",
+    required=False,
+    shell_complete=naming(lambda robot, start: page_titles()),
+)
 @JSON_OPTION
 def docs(page: str | None, as_json: bool) -> None:
     """Print a page of the documentation, or list the pages.

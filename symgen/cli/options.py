@@ -19,6 +19,7 @@ from symgen.algorithms.controllers import CONTROLLERS
 from symgen.certified.certificate import CertifyOptions
 from symgen.cli.help import JSON_OPTION, completer, option
 from symgen.errors import Notice, OptionError, in_short
+from symgen.identification.excitation.motion_limits import KINDS as LIMIT_KINDS
 from symgen.identification.excitation.motion_limits import ExcitationPlan
 from symgen.inspection.rendering import KINDS
 from symgen.options import Option, rows
@@ -315,11 +316,9 @@ CHECK_OPTIONS: Final = (
 
 def _limits(robot: Any, start: str) -> list[str]:
     """The joints; after a joint the kinds of limits."""
-    from symgen.identification.excitation.motion_limits import KINDS
-
     if not start:
         return [f"{name}." for name in moving_joints(robot, start)]
-    return [f"{kind}=" for kind in KINDS] if start.endswith(".") else []
+    return [f"{kind}=" for kind in LIMIT_KINDS] if start.endswith(".") else []
 
 
 def _parsed_limits(texts: tuple[str, ...]) -> tuple[tuple[str, str, float], ...]:

@@ -3,7 +3,6 @@
 
 import math
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from symgen.options import rows
 from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.reading.sources import example, examples
 from symgen.text import cited, repeated
+from symgen.tracing.options import complete_quantities
 
 
 def _gains(texts: tuple[str, ...]) -> dict[str, list[float]]:
@@ -138,13 +138,6 @@ def init(file: str, out: str | None, as_json: bool, **options: Any) -> None:
     say_written([path], [], as_json, f"wrote {path}")
 
 
-def _entry_completions(robot: Any, start: str) -> Iterable[str]:
-    """The completions of `--entry`."""
-    from symgen.tracing.options import complete_quantities
-
-    return complete_quantities(robot, start)
-
-
 @command()
 @FILE
 @path_option("--html", "OUT.html", "Write a self-contained HTML page.")
@@ -164,7 +157,7 @@ def _entry_completions(robot: Any, start: str) -> Iterable[str]:
 @option(
     "--entry",
     metavar="QUANTITY[:OUTPUT][:I,J]",
-    shell_complete=naming(_entry_completions, ":"),
+    shell_complete=naming(complete_quantities, ":"),
     help="Print an entry (indices from 1) or an array of a quantity in closed form.",
     section="Display",
 )

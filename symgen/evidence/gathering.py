@@ -12,7 +12,7 @@ from typing import Final
 from symgen.errors import OptionError
 from symgen.evidence.examinations import EXAMINATIONS, Examination, Material, Outcome, examination
 from symgen.evidence.targets import stack_and_code
-from symgen.jobs.manifest import NAME, contained, digest_of
+from symgen.jobs.manifest import NAME, changed_files, contained
 from symgen.jobs.manifest_reader import read
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
@@ -55,7 +55,7 @@ def gathered(folder: Path, progress: Callable[[str], None] = lambda step: None) 
     was not generated, or whose files were changed."""
     module, hashes = read(folder)
     contents = contained(folder, hashes)
-    bad = [name for name, digest in hashes.items() if digest_of(contents.get(name)) != digest]
+    bad = changed_files(contents, hashes)
     if bad or not any(name.endswith("_selftest.c") for name in contents):
         reason = f"changed or missing: {', '.join(bad)}" if bad else "there is no C"
         raise OptionError(f"{str(folder)!r}: {reason}; generate the folder again with --lang c")

@@ -184,6 +184,8 @@ def contained(folder: Path, names: Collection[str]) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
 
 
-def digest_of(content: bytes | None) -> str | None:
-    """The SHA-256 that a manifest has of a file, None of none."""
-    return None if content is None else _hash(content)
+def changed_files(contents: Mapping[str, bytes], hashes: Mapping[str, str]) -> list[str]:
+    """The files of a manifest that are missing or have another hash."""
+    return [
+        name for name, x in hashes.items() if name not in contents or _hash(contents[name]) != x
+    ]

@@ -23,7 +23,7 @@ from symgen.jobs.library_models import (
     mujoco_model,
     pinocchio_model,
 )
-from symgen.jobs.manifest import contained, digest_of, written
+from symgen.jobs.manifest import changed_files, contained, written
 from symgen.jobs.manifest_reader import read as read_manifest
 from symgen.languages.language import Language
 from symgen.languages.module import Module
@@ -71,7 +71,7 @@ def verify(
     contents = contained(folder, hashes)
     if not module.robot.blocks and not moves_inertia(module.robot.model):
         yield Check("the robot has mass", True, f"{MASSLESS_SENTENCE}: all forces are 0")
-    changed = [name for name, digest in hashes.items() if digest_of(contents.get(name)) != digest]
+    changed = changed_files(contents, hashes)
     consequence = "" if run_changed else "; nothing was run (use --run-changed to run it anyway)"
     detail = (
         f"changed or missing: {', '.join(changed)}{consequence}"

@@ -61,14 +61,13 @@ SXX, SYY = MOMENTS.index("Sxx"), MOMENTS.index("Syy")
 
 def base_names(independent: IndependentParameters) -> tuple[str, ...]:
     """The names of base parameters: stem and number of the body, as in MXR_2."""
-    return tuple(_base_name(key, dict(independent.grouped[key])) for key in independent.keys)
-
-
-def _base_name(key: Key, with_it: Mapping[Key, float]) -> str:
-    """Sxx that acts with Syy of the same body alone is the inertia about z."""
-    body, moment = key
-    axial = moment == SXX and with_it.get((body, SYY)) == 1.0
-    return f"{AXIAL_INERTIA if axial else REGROUPED[MOMENTS[moment]]}_{body}"
+    names = []
+    for body, moment in independent.keys:
+        grouped = dict(independent.grouped[body, moment])
+        # Sxx that acts with Syy of the same body alone is the inertia about z
+        axial = moment == SXX and grouped.get((body, SYY)) == 1.0
+        names.append(f"{AXIAL_INERTIA if axial else REGROUPED[MOMENTS[moment]]}_{body}")
+    return tuple(names)
 
 
 def regrouped_name(name: str) -> str:

@@ -366,22 +366,16 @@ def _to_axis(axis: Triple) -> Numbers:
 def _ten(body: Body) -> Numbers:
     """The ten parameters of a body in its frame, those of all its links together."""
     total = np.zeros(10)
-    for link in body.links:
-        if link.parameters is not None:
-            total += _moved(np.array(link.parameters), link.pose)
+    for link in (link for link in body.links if link.parameters is not None):
+        m, h, inertia = _moments(np.array(link.parameters))
+        r, p = np.array(link.pose.rotation), np.array(link.pose.position)
+        turned, about = r @ h, r @ inertia @ r.T
+        product = np.outer(p, turned) + np.outer(turned, p) + m * np.outer(p, p)
+        about += np.trace(product) * np.eye(3) - product
+        total += np.array([m, *(turned + m * p), *about[np.triu_indices(3)]])
     return total
 
 
 def _moments(ten: Numbers) -> tuple[float, Numbers, Numbers]:
     m, h, (xx, xy, xz, yy, yz, zz) = float(ten[0]), ten[1:4], ten[4:]
     return m, h, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _moved(ten: Numbers, pose: Pose) -> Numbers:
-    """Ten parameters in a frame in which their own has the pose."""
-    m, h, inertia = _moments(ten)
-    r, p = np.array(pose.rotation), np.array(pose.position)
-    turned, about = r @ h, r @ inertia @ r.T
-    product = np.outer(p, turned) + np.outer(turned, p) + m * np.outer(p, p)
-    about += np.trace(product) * np.eye(3) - product
-    return np.array([m, *(turned + m * p), *about[np.triu_indices(3)]])

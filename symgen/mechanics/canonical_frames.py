@@ -80,23 +80,17 @@ def steps_to_axis(point: Triple, axis: Triple, placed: bool, scale: float) -> To
 def _parallel(point: Triple, axis: Triple, placed: bool, scale: float) -> ToAxis:
     alpha = exact_angle(axis[2], 0.0)
     if placed and any(isinstance(p, NamedNumber) for p in point[:2]):
-        return _beside(tidy(point[0], scale), tidy(point[1], scale), alpha)
+        # a distance is a symbol: along x, along y turned by a right angle, or both
+        x, y = tidy(point[0], scale), tidy(point[1], scale)
+        if x is ZERO and y is not ZERO:
+            return ToAxis(Angle(ZERO, ZERO, 1.0), ZERO, y, alpha)
+        return ToAxis(Angle(), ZERO, x, alpha, y=y)
     d = tidy(norm(point[0], point[1]), scale)
     if not placed or d is ZERO:
         return ToAxis(alpha=alpha)
     if point[0] < 0:  # keep γ within a quarter turn, so that aligned robots need no turn at all
         return ToAxis(exact_angle(-point[0], -point[1]), ZERO, -d, alpha)
     return ToAxis(exact_angle(point[0], point[1]), ZERO, d, alpha)
-
-
-def _beside(x: Scalar, y: Scalar, alpha: Angle) -> ToAxis:
-    """To a parallel axis where a distance is a symbol: along x, along y turned by a right angle, or
-    both."""
-    if y is ZERO:
-        return ToAxis(Angle(), ZERO, x, alpha)
-    if x is ZERO:
-        return ToAxis(Angle(ZERO, ZERO, 1.0), ZERO, y, alpha)
-    return ToAxis(Angle(), ZERO, x, alpha, y=y)
 
 
 def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> ToAxis:
@@ -188,18 +182,13 @@ def _to_axis(model: RigidBodyModel, i: int, pose: Pose) -> ToAxis:
 
 def _settled(model: RigidBodyModel, i: int, start: ToAxis, pose: Pose) -> CanonicalFrame:
     """Turn about and slide along the axis to meet the common normal with the main child."""
-    choices = [_towards(model, child, start, pose) for child in model.children(i)]
-    return min(
-        choices,
-        key=lambda frame: _cost(model, i, frame),
-        default=CanonicalFrame(start, Angle(), ZERO, pose),
-    )
-
-
-def _towards(model: RigidBodyModel, child: int, start: ToAxis, reached: Pose) -> CanonicalFrame:
-    ahead = _to_axis(model, child, reached.inverse @ model.body(child).pose)
-    pose = reached @ pose_of_steps((Turn(2, ahead.gamma), Shift(2, ahead.b)))
-    return CanonicalFrame(start, ahead.gamma, ahead.b, pose, child)
+    choices = []
+    for child in model.children(i):
+        ahead = _to_axis(model, child, pose.inverse @ model.body(child).pose)
+        moved = pose @ pose_of_steps((Turn(2, ahead.gamma), Shift(2, ahead.b)))
+        choices.append(CanonicalFrame(start, ahead.gamma, ahead.b, moved, child))
+    none = CanonicalFrame(start, Angle(), ZERO, pose)
+    return min(choices, key=lambda frame: _cost(model, i, frame), default=none)
 
 
 TURN_COST, SHIFT_COST = 12, 4

@@ -255,7 +255,9 @@ class Coupling:
         out: list[Scalar] = [ZERO] * prod(shape)
         for terms, value in zip(product(*targets), values, strict=True):
             for ways in product(*terms) if value is not ZERO else ():
-                place, factor = _flat_entry(ways, shape)
+                place, factor = 0, 1.0
+                for (index, by), size in zip(ways, shape, strict=True):
+                    place, factor = place * size + index, factor * by
                 out[place] = out[place] + scale_constant(factor, value)
         return out
 
@@ -348,15 +350,6 @@ def _quadratic_rates(
 
 
 STATE_DEPENDENT: Final = "robots with closed loops are not supported here; remove the loops"
-
-
-def _flat_entry(factors: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[int, float]:
-    """The flat index that an entry is added to, and its factor, by index and factor of each
-    axis."""
-    place, factor = 0, 1.0
-    for (index, by), size in zip(factors, shape, strict=True):
-        place, factor = place * size + index, factor * by
-    return place, factor
 
 
 @lru_cache(maxsize=8)

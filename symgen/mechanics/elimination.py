@@ -60,7 +60,7 @@ class Elimination:
         for i, j in self.pivots:
             pivots.append(left[i][j])
         minor = [[left[i][j] for j in self.rest[1]] for i in self.rest[0]]
-        return [*pivots, *([_determinant(minor)] if minor else [])]
+        return [*pivots, *([dot(minor[0], _cofactors(minor)[0])] if minor else [])]
 
     def has_signs_of_sample(self, matrix: Matrix) -> bool:
         """Whether the divisors of a matrix of numbers have the signs of the sample."""
@@ -166,14 +166,6 @@ def _independent_rows(
             matrix = matrix - np.outer(matrix[:, c] / matrix[k, c], matrix[k])
         matrix[k] = 0.0
     return tuple(sorted(chosen))
-
-
-def _determinant(m: Matrix) -> Scalar:
-    if len(m) == 1:
-        return m[0][0]
-    if len(m) == MAX_CRAMER_SIZE - 1:
-        return m[0][0] * m[1][1] - m[0][1] * m[1][0]
-    return dot(m[0], _cofactors(m)[0])
 
 
 def _cofactors(m: Matrix) -> list[list[Scalar]]:

@@ -84,10 +84,7 @@ def _judge_links(links: Iterable[Link], moving: bool) -> list[InertiaVerdict]:
 def _judge_body(body: Body, leaf: bool) -> InertiaVerdict:
     """A body's own faults are those of its links; what is new is a joint that moves nothing,
     neither by itself nor by a rotor or joint that turns with it."""
-    total: Numbers = sum(
-        (pseudo_inertia_in_parent(_pseudo(link), link.pose) for link in body.links),
-        np.zeros((4, 4)),
-    )
+    total = _of_links(body.links)
     verdict = _verdict("body", body.name, total, warned=False)
     if not leaf or _feels(body, total):
         return verdict
@@ -118,14 +115,22 @@ def _pseudo(link: Link) -> Numbers:
     return pseudo_inertia_matrix(link.parameters or (0.0,) * 10)
 
 
+def _of_links(links: Iterable[Link]) -> Numbers:
+    """The pseudo-inertia of links that are fixed to each other, in the frame of their body."""
+    placed = (pseudo_inertia_in_parent(_pseudo(link), link.pose) for link in links)
+    return sum(placed, np.zeros((4, 4)))
+
+
 def _verdict(kind: str, name: str, p: Numbers, warned: bool) -> InertiaVerdict:
     if not p.any():
         return InertiaVerdict(kind, name, NO_INERTIA, (), "has no inertia")
     central, rounding = _central(p)
     values = tuple(float(v) for v in sorted((*np.linalg.eigvalsh(central), float(p[3, 3] > 0))))
-    status = _status(values[0], rounding)
+    definite = DEFINITE if values[0] > 0 else INDEFINITE
+    status = SEMIDEFINITE if abs(values[0]) <= rounding else definite
+    message = _impossible(p) if status == INDEFINITE else MESSAGES[status]
     warning = warned and status == INDEFINITE
-    return InertiaVerdict(kind, name, status, values, MESSAGES[status](p), warning, TRIANGLES)
+    return InertiaVerdict(kind, name, status, values, message, warning, TRIANGLES)
 
 
 def _central(p: Numbers) -> tuple[Numbers, float]:
@@ -135,12 +140,6 @@ def _central(p: Numbers) -> tuple[Numbers, float]:
     if -1e-12 * size <= trace <= 1e-15 * size:  # a point mass, as far as the digits tell
         return np.zeros((3, 3)), EIGENVALUE_ROUNDING
     return central / abs(trace), EIGENVALUE_ROUNDING + 1e-15 * size / abs(trace)
-
-
-def _status(least: float, rounding: float) -> str:
-    if least > rounding:
-        return DEFINITE
-    return SEMIDEFINITE if least >= -rounding else INDEFINITE
 
 
 def _moments(p: Numbers) -> Numbers:
@@ -153,9 +152,7 @@ def _moments(p: Numbers) -> Numbers:
 def principal_moments(links: Iterable[Link]) -> tuple[float, ...]:
     """The principal moments of links that are fixed to each other, about their common centre of
     mass (kg m², ascending); those that are 0 but for rounding are 0."""
-    total: Numbers = sum(
-        (pseudo_inertia_in_parent(_pseudo(link), link.pose) for link in links), np.zeros((4, 4))
-    )
+    total = _of_links(links)
     values = np.linalg.eigvalsh(_moments(total))
     size, mass = float(np.trace(total[:3, :3])), float(total[3, 3])
     rounding = max(
@@ -164,7 +161,7 @@ def principal_moments(links: Iterable[Link]) -> tuple[float, ...]:
     return tuple(0.0 if abs(x) <= rounding else float(x) for x in values)
 
 
-def _indefinite(p: Numbers) -> str:
+def _impossible(p: Numbers) -> str:
     """The sentence on moments of a link that no body has."""
     moments = np.linalg.eigvalsh(_moments(p))
     if moments[0] >= -EIGENVALUE_ROUNDING * abs(moments).max():
@@ -198,9 +195,8 @@ def _triangle(p: Numbers) -> str:
 
 
 MESSAGES = {
-    DEFINITE: lambda p: "inertia is that of a solid body",
-    SEMIDEFINITE: lambda p: "inertia is that of a point mass, a rod or a flat plate",
-    INDEFINITE: _indefinite,
+    DEFINITE: "inertia is that of a solid body",
+    SEMIDEFINITE: "inertia is that of a point mass, a rod or a flat plate",
 }
 
 
@@ -230,7 +226,9 @@ class Extent:
 
 def extents(model: RigidBodyModel) -> list[Extent]:
     """The extents of the bodies that have links."""
-    sizes, far = [], _distances(model)
+    sizes, far = [], {0: 0.0}  # far: how far the joint of each body can be from the base
+    for i in model.outward:
+        far[i] = far[model.body(i).parent] + hypot(*model.body(i).pose.position)
     for i, body in enumerate(model.bodies, 1):
         if not body.links:
             continue
@@ -245,15 +243,6 @@ def extents(model: RigidBodyModel) -> list[Extent]:
         reach = max(far[i] + around, gyration)
         sizes.append(Extent(body.name, mass, gyration, around, reach))
     return sizes
-
-
-def _distances(model: RigidBodyModel) -> dict[int, float]:
-    """How far the joint of each body can be from the base (m)."""
-    far = {0: 0.0}
-    for i in model.outward:
-        body = model.body(i)
-        far[i] = far[body.parent] + hypot(*body.pose.position)
-    return far
 
 
 def _around(body: Body, carried: Iterable[Body], heavy: list[Link]) -> Iterator[float]:
@@ -291,12 +280,8 @@ def odd_units(model: RigidBodyModel) -> Iterator[tuple[str, str]]:
         yield name, f"the robot reaches {reach:.4g} m; are lengths in mm, not in m?"
 
 
-MOMENT_ROUNDING: Final = 1e-9
-"""A principal moment above minus this times the largest one is rounding in the file."""
-
-
-SMALLEST: Final = 1e-9
-"""So is a principal moment that stands for a radius of gyration below this (m)."""
+MIN_GYRATION: Final = 1e-9
+"""A principal moment with a radius of gyration below this (m) is rounding in the file."""
 
 
 def tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
@@ -309,6 +294,6 @@ def tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
         return ""
     xx, xy, xz, yy, yz, zz = (x / size for x in tensor)
     moments = np.linalg.eigvalsh(np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
-    if moments[0] >= -max(MOMENT_ROUNDING * max(abs(moments)), mass * SMALLEST**2 / size):
+    if moments[0] >= -max(EIGENVALUE_ROUNDING * max(abs(moments)), mass * MIN_GYRATION**2 / size):
         return ""
     return negative_moment(float(m) * size for m in moments)

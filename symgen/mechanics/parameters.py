@@ -82,7 +82,10 @@ def canonical_model(
         for i, (b, p, n) in enumerate(zip(model.bodies, placements, inertias, strict=True), 1)
     )
     numbered = [*enumerate(model.bodies, 1)]
-    roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in free_fall}
+    roots, size = dict[int, Pose](), longest_joint_distance(model)
+    for i in free_fall:  # the axes from which base joints start, in the root link's frame
+        to_base = pose_of_steps(placements[i - 1].steps(ZERO)).inverse
+        roots[i] = _tidied(model.body(i).pose @ frames[i - 1].pose @ to_base, size)
     falls = {i: with_exact_floats(g) for i, (g, _) in free_fall.items()}
     return CanonicalModel(
         bodies,
@@ -129,12 +132,6 @@ def _joint_bodies(model: RigidBodyModel) -> dict[int, range]:
         if model.body(i).in_body_axes
     )
     return {i: run for run in runs for i in run}
-
-
-def _base_axes(model: RigidBodyModel, i: int, frame: CanonicalFrame, placement: Placement) -> Pose:
-    """The axes from which base joint `i` starts, in the root link's frame."""
-    axes = model.body(i).pose @ frame.pose @ pose_of_steps(placement.steps(ZERO)).inverse
-    return _tidied(axes, longest_joint_distance(model))
 
 
 def _link_frames(model: RigidBodyModel, frames: Sequence[CanonicalFrame]) -> dict[str, LinkFrame]:
@@ -237,10 +234,6 @@ Balance = Callable[[Inertia, Pose, float], tuple[Inertia, Scalar]]
 a mass that the child keeps."""
 
 
-def _minimal(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scalar]:
-    return inertia, ZERO
-
-
 def _balanced(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scalar]:
     """Leave with the child the mass at its origin without which a first moment of the body
     vanishes.
@@ -256,7 +249,10 @@ def _balanced(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scal
     return inertia, ZERO
 
 
-REGROUPINGS: Final[dict[str, Balance]] = {"minimal": _minimal, "balanced": _balanced}
+REGROUPINGS: Final[dict[str, Balance]] = {
+    "minimal": lambda inertia, child, size: (inertia, ZERO),
+    "balanced": _balanced,
+}
 """How to use the freedom in regrouping: fewest parameters, or masses left where they cancel first
 moments."""
 

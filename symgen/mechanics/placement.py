@@ -5,7 +5,7 @@ constant, `to_body` from there to the body's frame. What a joint moves is one or
 its axis moves with the parent the body moves against the joint frame, where its axes move with the
 body that frame moves against the parent. (Khalil & Kleinfinger, ICRA 1986, for the constants.)"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -46,12 +46,11 @@ class Transform:
 
 def steps_of(transforms: Iterable[Transform]) -> tuple[Step, ...]:
     """The elementary shifts and turns that transforms consist of."""
-    return tuple(step for x in transforms for step in _steps(x))
-
-
-def _steps(x: Transform) -> Iterator[Step]:
-    yield from (Shift(k, length) for k, length in enumerate(x.offset) if length is not ZERO)
-    yield from x.turns
+    steps = list[Step]()
+    for x in transforms:
+        steps += [Shift(k, length) for k, length in enumerate(x.offset) if length is not ZERO]
+        steps += x.turns
+    return tuple(steps)
 
 
 def _merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:

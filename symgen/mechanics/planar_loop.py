@@ -144,22 +144,18 @@ class PlanarLoop(KinematicLoop):
 
     @property
     def closures(self) -> tuple[Closure, ...]:
-        """The cut joint that closes it."""
         return (self.closure,)
 
     @property
     def bodies(self) -> list[int]:
-        """The bodies of all joints of the loop."""
         return [joint.body for chain in self.chains for joint in chain]
 
     @property
     def size(self) -> float:
-        """The length of its longest link (m)."""
         return max(norm(*map(plain, joint.arm)) for chain in self.chains for joint in chain)
 
     @property
     def sliding(self) -> set[int]:
-        """The bodies whose joints slide."""
         return {h.body for chain in self.chains for h in chain if h.direction is not None}
 
     @property

@@ -21,7 +21,7 @@ from symgen.mechanics.kinematic_loop import (
     Positions,
 )
 from symgen.mechanics.model import Closure
-from symgen.mechanics.rigid_motion import Rows
+from symgen.mechanics.rigid_motion import Rows, matmul, matvec
 from symgen.mechanics.spatial import ZERO_VECTOR, Angle, Rotation, Turn, Vector
 from symgen.numbers.decimals import norm
 from symgen.numbers.scalar import ZERO, Scalar, plain
@@ -77,11 +77,6 @@ def rotated_rows(rows: Rows, turn: Turn | None) -> Rows:
     return x, y, z
 
 
-def rotated_vector(rows: Rows, v: Vector) -> Vector:
-    """A vector from the axes of a frame to those of the carrier."""
-    return Vector(*(row.dot(v) for row in rows))
-
-
 def forward_chain(
     side: SpatialChain, x: Positions, count: int | None = None
 ) -> tuple[list[JointAtState], Vector, Rows]:
@@ -93,7 +88,7 @@ def forward_chain(
     for k, joint in enumerate(joints):
         before = rotated_rows(rows, joint.rotation)
         rows = before if joint.slides else rotated_rows(before, Turn(2, Angle(x[joint.body])))
-        segment = rotated_vector(rows, side.arm_after(k))
+        segment = matvec(rows, side.arm_after(k))
         if joint.slides:
             segment = segment + Vector(*(row.z for row in before)).scaled(x[joint.body])
         stations.append(JointAtState(origin, before, segment))
@@ -205,8 +200,8 @@ class CutSides:
                 # of parallel axes, chains have the sines of sums of angles
                 has_own_axis = joint.rotation is not None and not joint.slides
                 if last and has_own_axis and ZERO in (tip.x, tip.y):
-                    arm = rotated_vector(rotated_rows(AXES, Turn(2, Angle(x[joint.body]))), tip)
-                    v = rotated_vector(station.rows, Vector(-arm.y, arm.x, ZERO))
+                    arm = matvec(rotated_rows(AXES, Turn(2, Angle(x[joint.body]))), tip)
+                    v = matvec(station.rows, Vector(-arm.y, arm.x, ZERO))
                 moved = FrameMotion(VectorWithRates(tips[n].value, v), w, ZERO_VECTOR, axes[n])
                 ends = (moved, ends_at_rest[1]) if n == 0 else (ends_at_rest[0], moved)
                 columns[joint.body] = [
@@ -237,11 +232,7 @@ class CutSides:
 
 
 def _product(a: Rows, b: Rows) -> Rows:
-    if b is AXES:
-        return a
-    columns = [Vector(*(row[k] for row in b)) for k in range(3)]
-    x, y, z = (Vector(*(row.dot(c) for c in columns)) for row in a)
-    return x, y, z
+    return a if b is AXES else matmul(a, b)
 
 
 PositionSolution = Callable[[Positions], dict[int, Any]]
@@ -259,7 +250,6 @@ class SpatialLoop(KinematicLoop):
 
     @property
     def closures(self) -> tuple[Closure, ...]:
-        """The cut joints that close it."""
         return tuple(cut.closure for cut in self.cuts)
 
     @property
@@ -269,7 +259,6 @@ class SpatialLoop(KinematicLoop):
 
     @property
     def bodies(self) -> list[int]:
-        """The bodies of all joints of the loop."""
         return [*dict.fromkeys(joint.body for joint in self.joints)]
 
     @property
@@ -279,17 +268,14 @@ class SpatialLoop(KinematicLoop):
 
     @property
     def size(self) -> float:
-        """The length of its longest link (m)."""
         tips = [side.tip for cut in self.cuts for side in cut.sides]
         return max(norm(*map(plain, arm)) for arm in (*tips, *(h.arm for h in self.joints)))
 
     @property
     def sliding(self) -> set[int]:
-        """The bodies whose joints slide."""
         return {joint.body for joint in self.joints if joint.slides}
 
     def positions(self, x: Positions) -> dict[int, Any]:
-        """The positions of the dependent joints from those of the others in the loop."""
         return self.solution(x)
 
     def columns(self, x: Positions) -> dict[int, GapRate]:
@@ -311,11 +297,9 @@ class SpatialLoop(KinematicLoop):
         return [e for cut in self.cuts for e in cut.gap(x)]
 
     def independent_equations(self, gap: GapRate) -> GapRate:
-        """Of its equations those that the elimination does not leave out."""
         return [gap[k] for k in self.elimination.rows] if self.elimination else gap
 
     def drift(self, x: Positions, rates: Sequence[Scalar]) -> GapRate:
-        """The second derivative of the gap while the rates of all joints are constant."""
         return [e for cut in self.cuts for e in cut.drift(x, rates)]
 
     def matrix(self, columns: Mapping[int, GapRate]) -> list[list[Scalar]]:
