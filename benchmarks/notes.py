@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.oracle_mjcf import files
-from symgen.errors import Notice, SymgenError, in_short
+from symgen.errors import Notice, SymgenError, summarized
 from symgen.jobs.job import Job
 from symgen.reading.plausibility import UNITS_SUMMARY
 from symgen.robot.results import check_robot
@@ -51,7 +51,7 @@ def main(given: Sequence[str]) -> None:
     """Count and print."""
     for name, paths in sets(given):
         told = [notices(path) for path in paths]
-        read = [in_short(found) for found in told if found is not None]
+        read = [summarized(found) for found in told if found is not None]
         counts = [len(found) for found in read] or [0]
         odd = sum(any(n.summary == UNITS_SUMMARY for n in found or ()) for found in told)
         print(

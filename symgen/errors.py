@@ -60,7 +60,7 @@ MAX_PRINTED_ERRORS = 20
 
 
 @contextmanager
-def gathered(errors: list[RobotError]) -> Iterator[None]:
+def collected_errors(errors: list[RobotError]) -> Iterator[None]:
     """Collects a RobotError into `errors` instead of raising it."""
     try:
         yield
@@ -68,7 +68,7 @@ def gathered(errors: list[RobotError]) -> Iterator[None]:
         errors.append(error)
 
 
-def together(errors: Iterable[RobotError]) -> RobotError | None:
+def combined_error(errors: Iterable[RobotError]) -> RobotError | None:
     """The errors of a description as one error, in the order of the lines; None if there are
     none."""
     ordered = sorted(errors, key=lambda error: error.location.line)
@@ -134,7 +134,7 @@ MAX_NAMED_ELEMENTS = 4
 """The number of elements that one line names."""
 
 
-def in_short(notices: Iterable[Notice]) -> list[Notice]:
+def summarized(notices: Iterable[Notice]) -> list[Notice]:
     """The notices without details, warnings first. Those with the same summary, and those with
     offers, are combined into one."""
     groups: dict[object, list[Notice]] = {}

@@ -198,7 +198,7 @@ class CertifyOptions:
         f"Range of an input for --certify. NAME is JOINT.KIND (KIND is {', '.join(LIMIT_KINDS)} or "
         f"{POSITION}) and has priority over the file; KIND alone, for all joints to which the file "
         "gives no such limit; or another input of a function, such as g.",
-        NUMBER_PAIRS.like('{ acceleration = 10.0, "elbow.velocity" = 1.5 }'),
+        NUMBER_PAIRS.with_example('{ acceleration = 10.0, "elbow.velocity" = 1.5 }'),
         default=(),
         give="give NAME=VALUE, as in acceleration=10 or elbow.velocity=1.5",
         names=(*LIMIT_KINDS, POSITION),

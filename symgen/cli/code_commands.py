@@ -20,11 +20,11 @@ from symgen.cli.options import (
     ROBOT,
     VERBOSE,
     folder,
-    given,
     out,
     progress,
     say,
     say_lines,
+    set_by_user,
     with_options,
 )
 from symgen.compiler.parallel import process_count
@@ -89,7 +89,7 @@ def generate(
     from symgen.mechanics.inertia_checks import check_inertias
 
     with progress() as tell, process_count(count):
-        job = Job.of(file, **given(options))
+        job = Job.of(file, **set_by_user(options))
         times: Sequence[TimedFormulation] = []
         if tune:
             from symgen.jobs.generating import tuned
@@ -198,7 +198,7 @@ def build(
 
     with progress() as tell:
         module, loaded, paths = run(
-            file, package_out, cflags, tell, exact, native, **given(options)
+            file, package_out, cflags, tell, exact, native, **set_by_user(options)
         )
     if as_json:
         data = {**operations(module).data} | output.written(paths, loaded.notices)
@@ -333,7 +333,7 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
     from symgen.jobs.generating import check_functions
     from symgen.jobs.job import Job, notices_after_tracing
 
-    job = Job.of(file, **given(options))
+    job = Job.of(file, **set_by_user(options))
     check_functions(job)
     with progress() as tell:
         tell("reading the robot")

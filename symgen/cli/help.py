@@ -202,7 +202,7 @@ def completer(row: Option) -> Complete | None:
     if row.path:
         kind = "dir" if row.metavar == "DIR" else "file"
         return lambda ctx, param, typed: [CompletionItem(typed, type=kind)]
-    return naming(row.names, row.parted) if row.names else None
+    return naming(row.names, row.separators) if row.names else None
 
 
 def naming(names: Names, separators: str = "") -> Complete:

@@ -147,9 +147,9 @@ class Group(click.Group):
                 return super().invoke(ctx)
         except SymgenError as error:
             from symgen import output
-            from symgen.jobs.jobfile import placed
+            from symgen.jobs.jobfile import located_message
 
-            output.say_error(error, placed(error, ctx))
+            output.say_error(error, located_message(error, ctx))
             if as_json:
                 output.say(output.as_json({"errors": as_rows(error)}))
             ctx.exit(2)

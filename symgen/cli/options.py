@@ -18,7 +18,7 @@ from symgen import output
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.certified.certificate import CertifyOptions
 from symgen.cli.help import JSON_OPTION, completer, option
-from symgen.errors import Notice, OptionError, in_short
+from symgen.errors import Notice, OptionError, summarized
 from symgen.identification.excitation.motion_limits import KINDS as LIMIT_KINDS
 from symgen.identification.excitation.motion_limits import ExcitationPlan
 from symgen.inspection.rendering import KINDS
@@ -84,7 +84,7 @@ def say_written(
 def say(notices: Sequence[Notice]) -> None:
     """Notes and warnings on stderr, a line for each kind, or for each with --verbose."""
     verbose = click.get_current_context().meta.get(VERBOSE_KEY, False)
-    say_lines(notices if verbose else in_short(notices), error=True)
+    say_lines(notices if verbose else summarized(notices), error=True)
 
 
 Function = Callable[..., Any]
@@ -149,7 +149,7 @@ def click_option(row: Option) -> Decorator:
     )
 
 
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
+def set_by_user(options: Mapping[str, Any]) -> dict[str, Any]:
     """Of the options of the command that runs, those that the user has set: on the command line, or
     in a job file to another value than the default, because a job file lists every option."""
     from symgen.jobs.jobfile import JOB_OPTIONS
@@ -215,9 +215,9 @@ def _path_of_job_file(
     or a Path. The options of the job file become the defaults of the command."""
 
     def path(ctx: click.Context, param: click.Parameter, text: str) -> Any:
-        from symgen.jobs.jobfile import followed
+        from symgen.jobs.jobfile import path_in_job
 
-        return kind(followed(ctx, text, key))
+        return kind(path_in_job(ctx, text, key))
 
     return path
 
@@ -309,7 +309,7 @@ CHECK_OPTIONS: Final = (
         section="Functions",
         name="gains",
         names=("k_p=", "k_d=", "k_i=", "k_x=", "d_x=", "damping="),
-        parted="=",
+        separators="=",
     ),
 )
 
@@ -346,7 +346,7 @@ EXCITE_OPTIONS: Final = (
         section=ExcitationPlan.SECTION,
         name="limits",
         names=_limits,
-        parted=".=",
+        separators=".=",
     ),
     Option(
         "--friction",

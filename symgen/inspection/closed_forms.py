@@ -1,6 +1,7 @@
 """Closed forms of ``symgen inspect --entry`` and ``--groupings`` as text, LaTeX or data."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import latex_name
 from symgen.mechanics.model import RigidBodyModel
-from symgen.symbolic.closed_form import Relation, grouping_relations
+from symgen.symbolic.closed_form import grouping_relations
 from symgen.symbolic.symbolic import Symbolic
 from symgen.symbolic.symbolic_tape import as_fraction
 from symgen.symbolic.symbolic_trace import SYMBOL_KINDS, SymbolChoice, meanings
@@ -104,10 +105,7 @@ class OutputExpressions:
             "indices": list(self.wanted.indices) if self.wanted.indices else None,
             "entries": entries[0] if single else entries.reshape(self.out.shape).tolist(),
             "latex": self.latex(),
-            "symbols": {
-                name: {"meaning": row.meaning, "unit": row.unit, "value": row.value}
-                for name, row in self.meanings.items()
-            },
+            "symbols": _symbols(self.meanings),
         }
 
     def legend(self) -> list[str]:
@@ -165,21 +163,22 @@ def grouping_command(job: Job, symbolic: str, latex: bool, as_json: bool) -> str
     robot, setting = job.robot(job.load()), SymbolChoice(masses=True, lengths=True)
     lines = grouping_relations(robot, setting, as_fraction)
     if as_json:
-        return output.as_json(_data(lines, meanings(robot, setting)))
+        used = {str(s) for row in lines for s in row.expression.free_symbols}
+        known = meanings(robot, setting)
+        data = {
+            "groupings": {row.name: str(row.expression) for row in lines},
+            "links": {row.name: row.link for row in lines},
+            "symbols": _symbols({name: row for name, row in known.items() if name in used}),
+        }
+        return output.as_json(data)
     if latex:
         rows = [rf"{latex_name(row.name)} &= {sympy.latex(row.expression)} \\" for row in lines]
         return "\n".join([r"\begin{align*}", *rows, r"\end{align*}"])
     return "\n".join(f"{row.name} = {row.expression}" for row in lines)
 
 
-def _data(relations: tuple[Relation, ...], known: Any) -> dict[str, Any]:
-    used = {str(s) for row in relations for s in row.expression.free_symbols}
+def _symbols(meanings: Mapping[str, Meaning]) -> dict[str, Any]:
     return {
-        "groupings": {row.name: str(row.expression) for row in relations},
-        "links": {row.name: row.link for row in relations},
-        "symbols": {
-            name: {"meaning": row.meaning, "unit": row.unit, "value": row.value}
-            for name, row in known.items()
-            if name in used
-        },
+        name: {"meaning": row.meaning, "unit": row.unit, "value": row.value}
+        for name, row in meanings.items()
     }

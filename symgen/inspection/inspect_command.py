@@ -63,16 +63,12 @@ def _word(word: str) -> str:
     if match is None:
         return f"<mo>{escape(word.replace('-', '−'))}</mo>"
     negative, factor, stem, body = match.groups()
-    minus = "<mo>−</mo>" if negative else ""
-    return f"{minus}{_factor(factor)}{_name(f'{stem}_{body}')}"
-
-
-def _factor(factor: str | None) -> str:
-    if factor is None:
-        return ""
-    mantissa, e, exponent = factor.partition("e")
-    power = f"<mo>·</mo><msup><mn>10</mn><mn>{int(exponent)}</mn></msup>" if e else ""
-    return f"<mn>{mantissa}</mn>{power}<mspace width='0.17em'/>"
+    term = "<mo>−</mo>" if negative else ""
+    if factor is not None:
+        mantissa, e, exponent = factor.partition("e")
+        power = f"<mo>·</mo><msup><mn>10</mn><mn>{int(exponent)}</mn></msup>" if e else ""
+        term += f"<mn>{mantissa}</mn>{power}<mspace width='0.17em'/>"
+    return term + _name(f"{stem}_{body}")
 
 
 def _name(name: str) -> str:

@@ -196,7 +196,7 @@ class Format:
 
     begin: bytes
     writer: str
-    caller_zeroed: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
 
 
 FORMATS: Final = {
@@ -233,7 +233,7 @@ def encoded(figure: Any, kind: str, dpi: int, owner: str | None = None) -> bytes
     import matplotlib as mpl
 
     form, stream = FORMATS[f".{kind}"], io.BytesIO()
-    metadata = {form.writer: owner, **dict.fromkeys(form.caller_zeroed)}
+    metadata = {form.writer: owner, **dict.fromkeys(form.omitted)}
     with mpl.rc_context({"svg.hashsalt": owner or "symgen"}), _without_shapes():
         figure.savefig(stream, format=kind, dpi=dpi, metadata=metadata)
     return stream.getvalue()

@@ -20,12 +20,12 @@ from symgen.languages import JAVASCRIPT
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
 from symgen.mechanics.canonical_frames import canonical_frames
-from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia import pseudo_inertia_matrix
 from symgen.mechanics.joint_listing import (
     ListedJoint,
     listed_joints,
     position_coordinates,
+    quaternions_of,
 )
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.parameters import lump_links
@@ -326,7 +326,7 @@ def _points(model: RigidBodyModel, i: int, joints: Sequence[ListedJoint]) -> lis
 
 def _coordinates(model: RigidBodyModel) -> Iterator[Data]:
     """Every slider: a position with its limits, or one of three turns of a unit quaternion."""
-    rows, quaternions = position_coordinates(model), coupling_of(model).quaternions
+    rows, quaternions = position_coordinates(model), quaternions_of(model)
     first = {four.start: four for four in quaternions}
     inside = {k for four in quaternions for k in range(four.start, four.stop)}
     for k, row in enumerate(rows):

@@ -76,7 +76,7 @@ class WriteOptions:
         "LANG",
         f"Language to generate: {', '.join(LANGUAGES)}. The default is "
         f"{' and '.join(DEFAULT_LANGUAGES)}.",
-        TEXTS.like('["c", "python"]'),
+        TEXTS.with_example('["c", "python"]'),
         default=(),
         names=tuple(LANGUAGES),
     )
@@ -169,7 +169,7 @@ def _value(table: Table, key: str, of: ValueKind) -> Any:
         raise table.error(key, text) from None
 
 
-def followed(ctx: click.Context, path: str, key: str) -> str:
+def path_in_job(ctx: click.Context, path: str, key: str) -> str:
     """The path itself or, for a job file, the path at its `key`. The options of a job file become
     the defaults of the command. Raises RobotError."""
     if ctx.resilient_parsing or Path(path).suffix.lower() != ".toml" or is_table(path):
@@ -203,7 +203,7 @@ def job_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     return str(job.values[ROBOT_KEY]), changed
 
 
-def placed(error: SymgenError, ctx: click.Context) -> str:
+def located_message(error: SymgenError, ctx: click.Context) -> str:
     """The text of an error. If it is about an option of a job file, the location in that file
     comes first."""
     job, command = ctx.meta.get(CONTEXT_KEY, (None, None))

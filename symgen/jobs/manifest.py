@@ -173,7 +173,7 @@ def _functions(module: Module) -> dict[str, Any]:
     }
 
 
-def written(name: str, files: Collection[str]) -> list[Language]:
+def languages_of(name: str, files: Collection[str]) -> list[Language]:
     """The languages that a module's files are in."""
     return [language for language in LANGUAGES.values() if language.main.format(name=name) in files]
 

@@ -20,8 +20,8 @@ from symgen.jobs.manifest import (
     OPTIONAL_MODEL_KEYS,
     RUNTIME_FIELDS,
     Manifest,
+    languages_of,
     text,
-    written,
 )
 from symgen.languages.c.options import COptions, objective_of
 from symgen.languages.module import Module
@@ -184,7 +184,7 @@ def _json_data(path: Path) -> Any:
 
 
 def _with_optional(data: Any) -> Any:
-    """The data with the keys of a model that are written only if they are not empty."""
+    """The data with the keys of a model that are languages_of only if they are not empty."""
     if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
         return data
     return {**data, "model": {**{key: [] for key in OPTIONAL_MODEL_KEYS}, **data["model"]}}
@@ -215,7 +215,7 @@ RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
         and all(map(PREFIX.fullmatch, m.functions))
     ),
     "files": lambda m: (
-        bool(written(m.prefix, m.files))
+        bool(languages_of(m.prefix, m.files))
         and all(FILE.fullmatch(part) for name in m.files for part in name.split("/"))
         and all(map(DIGEST.fullmatch, m.files.values()))
     ),

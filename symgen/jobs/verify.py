@@ -23,7 +23,7 @@ from symgen.jobs.library_models import (
     mujoco_model,
     pinocchio_model,
 )
-from symgen.jobs.manifest import changed_files, contained, written
+from symgen.jobs.manifest import changed_files, contained, languages_of
 from symgen.jobs.manifest_reader import read as read_manifest
 from symgen.languages.language import Language
 from symgen.languages.module import Module
@@ -86,7 +86,7 @@ def verify(
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes(content)
         target = VerificationTarget(copy, module, hashes)
-        yield from _language_checks(target, written(module.name, hashes), progress, scratch)
+        yield from _language_checks(target, languages_of(module.name, hashes), progress, scratch)
 
 
 def _language_checks(

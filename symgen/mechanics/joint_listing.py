@@ -99,6 +99,11 @@ def velocity_coordinates(model: RigidBodyModel) -> list[UserCoordinate]:
     ]
 
 
+def quaternions_of(model: RigidBodyModel) -> list[slice]:
+    """The slices of the user's positions that are quaternions."""
+    return coupling_of(model).quaternions
+
+
 def _kind(joint: Joint) -> str:
     """The type of the joint that has a coordinate, or ``motor``."""
     return "motor" if joint.type.is_rotor else joint.kind

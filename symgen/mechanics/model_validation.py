@@ -9,7 +9,15 @@ from math import hypot
 from typing import Final
 
 from symgen.mechanics.kinematic_loop import CUT_JOINTS
-from symgen.mechanics.model import PARAMETER_NAMES, Body, Closure, Joint, Link, PerCoordinate
+from symgen.mechanics.model import (
+    JOINT_FIELDS,
+    PARAMETER_NAMES,
+    Body,
+    Closure,
+    Joint,
+    Link,
+    PerCoordinate,
+)
 from symgen.mechanics.spatial import Matrix3
 from symgen.mechanics.standard_joints import JOINT_TYPES
 from symgen.numbers.scalar import dot
@@ -18,15 +26,6 @@ from symgen.text import shown
 MAX_NUMBER: Final = 1e100
 """The largest number that is allowed, in a robot's file too: lengths, inertias and accelerations up
 to this can be multiplied as dynamics need without overflow."""
-PER_COORDINATE: Final = (
-    "damping",
-    "friction",
-    "offset",
-    "armature",
-    "stiffness",
-    "reference",
-)
-"""The fields of a joint that are a `PerCoordinate`."""
 MAX_FRAME_ERROR: Final = 1e-6
 """How far lengths and products of the axes of a frame may be from 1 and 0."""
 
@@ -180,7 +179,7 @@ CHECKS: Final[tuple[Callable[[Sequence[Body], int], str | None], ...]] = (
 
 def constants_of_velocities(joint: Joint) -> dict[str, PerCoordinate]:
     """The constants that a joint has for each of its velocities, by field."""
-    return {name: getattr(joint, name) for name in PER_COORDINATE}
+    return {name: getattr(joint, name) for name in JOINT_FIELDS.values()}
 
 
 def numbers_of(joint: Joint) -> Iterator[float]:

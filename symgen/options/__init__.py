@@ -40,7 +40,7 @@ class Option:
     required: bool = False
     names: Names | None = None
     """What a shell completes, where that is more than `ValueKind.choices`."""
-    parted: str = ""
+    separators: str = ""
     """The characters after which another name begins."""
     shown_default: str = ""
     """A description of the default, where its value alone does not describe it."""

@@ -33,7 +33,7 @@ class ValueKind:
     choices: tuple[str, ...] = ()
     """All values, if they are few."""
 
-    def like(self, example: str) -> "ValueKind":
+    def with_example(self, example: str) -> "ValueKind":
         """The kind with another example."""
         return replace(self, example=example)
 

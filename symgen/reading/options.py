@@ -71,7 +71,7 @@ class SourceOptions:
         "Search this folder and its subfolders for the packages of $(find PACKAGE) and package:// "
         "first. The folders around the file, ROS_PACKAGE_PATH and AMENT_PREFIX_PATH are searched "
         "after it.",
-        TEXTS.like('["DIR"]'),
+        TEXTS.with_example('["DIR"]'),
         default=(),
         path=True,
         local=True,
@@ -122,18 +122,18 @@ class RobotOptions:
         "--lock",
         "JOINT=VALUE",
         "Lock a joint at a position (rad or m).",
-        NUMBER_PAIRS.like("{ JOINT = 0.0 }"),
+        NUMBER_PAIRS.with_example("{ JOINT = 0.0 }"),
         default=(),
         give="give JOINT=VALUE (rad or m), as in finger_joint1=0.02",
         names=joint_values,
-        parted="=",
+        separators="=",
     )
     keep_fixed: tuple[str, ...] = option(
         "--keep-fixed",
         "JOINT",
         "Keep this fixed joint as a joint of the model that does not move, so that "
         "joint_wrench:JOINT is what it transmits, such as the flange of a force-torque sensor.",
-        TEXTS.like('["JOINT"]'),
+        TEXTS.with_example('["JOINT"]'),
         default=(),
         names=fixed_joints,
         rare=True,
@@ -187,11 +187,11 @@ class RobotOptions:
         "JOINT=TERMS",
         "Make a joint follow other joints linearly. TERMS is a list LEADER:FACTOR,... and may end "
         "with an offset (rad or m).",
-        PAIRS.like('{ JOINT = "LEADER:1,LEADER:-1,0.0" }'),
+        PAIRS.with_example('{ JOINT = "LEADER:1,LEADER:-1,0.0" }'),
         default=(),
         give="give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET]",
         names=_leaders,
-        parted="=:,",
+        separators="=:,",
     )
     loop: tuple[str, ...] = option(
         "--loop",
@@ -199,7 +199,9 @@ class RobotOptions:
         "Close a loop: a point of each of two links stays together. TABLE has the keys name, first "
         "and second (links), at_first and at_second (the points in link axes, m), dependent and "
         "branch. A loop of the file with the same name is replaced.",
-        TABLES.like('[{ name = "pin", first = "LINK", second = "LINK", at_first = [0.1, 0, 0] }]'),
+        TABLES.with_example(
+            '[{ name = "pin", first = "LINK", second = "LINK", at_first = [0.1, 0, 0] }]'
+        ),
         default=(),
         give='give entries of TOML, as in name="pin", first="rod", second="rocker", '
         "at_first=[0.1, 0, 0]",
@@ -210,10 +212,10 @@ class RobotOptions:
         "Keep the coordinates of these joints of closed loops, so that the loops determine other "
         "joints. The default is to keep the joints nearest to the link that carries both sides of "
         "a loop.",
-        NAMES.like('["JOINT"]'),
+        NAMES.with_example('["JOINT"]'),
         default=(),
         names=moving_joints,
-        parted=",",
+        separators=",",
     )
     coordinates: str = option(
         "--coordinates",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from symgen.errors import Notice, RobotError, together
+from symgen.errors import Notice, RobotError, combined_error
 from symgen.mechanics.inertia_checks import odd_units
 from symgen.mechanics.model import RigidBodyModel, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER, numbers_of
@@ -257,7 +257,7 @@ def check(robot: RobotDescription) -> RobotDescription:
     first rule of CHECKS that it breaks, wherever it does. A robot may have several roots until one
     is chosen (`check_one_root`)."""
     for rule in CHECKS:
-        broken = together(rule(robot))
+        broken = combined_error(rule(robot))
         if broken is not None:
             raise broken
     ordered = sorted(robot.notices, key=lambda notice: notice.location.line)

@@ -83,7 +83,7 @@ class FunctionOptions:
         "such as a payload).",
         default="constant",
         names=_complete_parameters,
-        parted=":,",
+        separators=":,",
         applies_to=("inertia",),
         requests=lambda kind: kind != "constant",
     )
@@ -93,10 +93,10 @@ class FunctionOptions:
         "Add an external wrench on each of these links as an input of inverse and forward dynamics "
         "and their derivatives: force x y z, then moment x y z about the link's origin, in the "
         "link's axes.",
-        NAMES.like('["LINK"]'),
+        NAMES.with_example('["LINK"]'),
         default=(),
         names=links,
-        parted=",",
+        separators=",",
         applies_to=("wrench",),
         requests=bool,
     )
@@ -106,10 +106,10 @@ class FunctionOptions:
         "Add a thrust (N) on this link as an input of the functions that have external wrenches. "
         "It acts through the link's origin along AXIS (x, -x, y, -y, z, -z or X,Y,Z in link axes) "
         "with the moment RATIO (m) times the thrust about AXIS.",
-        TEXTS.like('["rotor1:z:0.016"]'),
+        TEXTS.with_example('["rotor1:z:0.016"]'),
         default=(),
         names=links,
-        parted=":",
+        separators=":",
         applies_to=("wrench",),
         requests=bool,
     )
@@ -133,7 +133,7 @@ class FunctionOptions:
         default="",
         shown_default="none; with --estimate, all its laws",
         names=_complete_friction,
-        parted=":,",
+        separators=":,",
         applies_to=("friction",),
         requests=bool,
     )
@@ -195,17 +195,17 @@ class FunctionOptions:
         "Quantity to compute (see symgen list). NAME=A+B defines one function that computes A and "
         "B together; all selects every quantity of the robot. The default is "
         "inverse_dynamics, gravity, bias and mass_matrix.",
-        TEXTS.like('["inverse_dynamics", "terms=bias+mass_matrix"]'),
+        TEXTS.with_example('["inverse_dynamics", "terms=bias+mass_matrix"]'),
         default=(),
         names=complete_quantities,
-        parted="=+:",
+        separators="=+:",
     )
     controllers: tuple[str, ...] = option(
         "--controller",
         "NAME",
         "Generate a controller or an observer (see symgen docs controllers): a function and, in C, "
         "a struct with its state and a step function.",
-        TEXTS.like('["momentum_observer"]'),
+        TEXTS.with_example('["momentum_observer"]'),
         default=(),
         names=tuple(CONTROLLERS),
     )
@@ -213,12 +213,12 @@ class FunctionOptions:
         "--formulation",
         "QUANTITY=NAME",
         "Formulation of a quantity (see symgen ops --all). The default is the cheapest one.",
-        PAIRS.like('{ mass_matrix = "composite/minimal" }'),
+        PAIRS.with_example('{ mass_matrix = "composite/minimal" }'),
         default=(),
         give="give QUANTITY=NAME, as in mass_matrix=composite/minimal",
         rare=True,
         names=_complete_formulations,
-        parted="=",
+        separators="=",
     )
     optimize: str | None = option(
         "--optimize",

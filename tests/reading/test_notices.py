@@ -6,7 +6,7 @@ import re
 import pytest
 
 import symgen
-from symgen.errors import Notice, SourceLocation, in_short
+from symgen.errors import Notice, SourceLocation, summarized
 from symgen.reading.assemble import load
 from tests.support.public_robots import real_files
 from tests.support.tools import invoke
@@ -58,9 +58,9 @@ def test_one_alone_is_said_as_it_is_and_many_are_counted():
     alone = Notice(SourceLocation("f", 20), "note", "file", "by itself")
     loud = Notice(SourceLocation("f", 30), "warning", "x", "loud")
     hidden = Notice(SourceLocation("f", 1), "note", "x", "hidden", detail=True)
-    assert in_short([*some[:1], alone, hidden, loud]) == [loud, some[0], alone]
-    assert [n.message for n in in_short(some)] == ["9 of e0, e1, e2, e3, 5 more"]
-    assert in_short([alone, alone]) == [alone]  # said once
+    assert summarized([*some[:1], alone, hidden, loud]) == [loud, some[0], alone]
+    assert [n.message for n in summarized(some)] == ["9 of e0, e1, e2, e3, 5 more"]
+    assert summarized([alone, alone]) == [alone]  # said once
 
 
 def test_names_with_braces_are_data(tmp_path):
@@ -74,7 +74,7 @@ def test_names_with_braces_are_data(tmp_path):
         )
         for k in range(2)
     ]
-    assert [n.message for n in in_short(twice)] == ["2 of link '{count}0{0}', link '{count}1{0}'"]
+    assert [n.message for n in summarized(twice)] == ["2 of link '{count}0{0}', link '{count}1{0}'"]
 
 
 def test_right_angles_of_files_are_no_news(tmp_path):
@@ -156,7 +156,7 @@ def test_limits_that_are_missing_are_one_warning(tmp_path):
 
 def test_real_files_say_little():
     """Before there were summaries the median was 7 lines a file and the mean 21."""
-    counts = sorted(len(in_short(loaded.notices)) for loaded in real_files())
+    counts = sorted(len(summarized(loaded.notices)) for loaded in real_files())
     assert counts[len(counts) // 2] <= 1 and sum(counts) / len(counts) <= 2, counts
 
 

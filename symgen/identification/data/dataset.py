@@ -28,9 +28,9 @@ from symgen.identification.data.usable_rows import (
     rows_in_words,
     survey_log,
 )
-from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import (
     position_coordinates,
+    quaternions_of,
 )
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.types import Numbers
@@ -175,7 +175,7 @@ def dataset_of(
     derivatives = _derivative_filter(log, columns, clock, needed, options)
     longest = MAX_GAP_PER_HALF_WINDOW * derivatives.half_duration if derivatives else np.inf
     source = UsableRowReader(log, columns, clock, max(MAX_GAP_STEPS * clock.step, longest))
-    quaternions = coupling_of(model).quaternions if model else []
+    quaternions = quaternions_of(model) if model else []
     survey = survey_log(source, partial(check_quaternions, log, columns.q, quaternions))
     _check_usable(log, survey)
     if model is not None and needed.velocities_are_rates and not options.trust_units:

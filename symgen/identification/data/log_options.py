@@ -83,7 +83,7 @@ class LogOptions:
         NAMES,
         rare=True,
         names=moving_joints,
-        parted=",",
+        separators=",",
         default=(),
     )
     unit: tuple[tuple[str, str], ...] = option(
@@ -120,7 +120,7 @@ class LogOptions:
         NUMBER_PAIRS,
         give="give JOINT=K, as in elbow=11.1",
         names=joint_values,
-        parted="=",
+        separators="=",
         default=(),
     )
     gear_ratio: tuple[tuple[str, float], ...] = option(
@@ -131,7 +131,7 @@ class LogOptions:
         rare=True,
         give="give JOINT=N, as in elbow=101",
         names=joint_values,
-        parted="=",
+        separators="=",
         default=(),
     )
     delay: str = option(

@@ -245,11 +245,11 @@ class ExcitationPlan:
         "JOINT=VALUE",
         "Position of a joint (rad or m) that the motion is centred on; other joints are centred on "
         "the middle of their range.",
-        NUMBER_PAIRS.like("{ JOINT = 0.0 }"),
+        NUMBER_PAIRS.with_example("{ JOINT = 0.0 }"),
         default=(),
         give="give JOINT=VALUE (rad or m), as in elbow=1.2",
         names=joint_values,
-        parted="=",
+        separators="=",
     )
     keep_above: float | None = option(
         "--keep-above",

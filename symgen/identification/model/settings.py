@@ -42,7 +42,7 @@ class Settings(LogOptions):
         default="torque",
         rare=True,
         names=_sensors,
-        parted=":,",
+        separators=":,",
     )
     friction: str = option(
         "--friction",
@@ -52,7 +52,7 @@ class Settings(LogOptions):
         "identification).",
         default=AUTO,
         names=(AUTO, NONE, *FRICTION),
-        parted=",",
+        separators=",",
     )
     friction_width: str = option(
         "--friction-width",

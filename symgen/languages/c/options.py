@@ -225,7 +225,7 @@ class COptions:
         NAMES,
         default=(),
         names=ROBOT_INPUTS,
-        parted=",",
+        separators=",",
         applies_to=("c", "cuda"),
     )
     glue: tuple[str, ...] = option(
@@ -236,7 +236,7 @@ class COptions:
         NAMES,
         default=("cmake",),
         names=tuple(GLUE),
-        parted=",",
+        separators=",",
         applies_to=("c",),
     )
     target: str | None = option(

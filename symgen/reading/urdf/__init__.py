@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from lxml import etree
 
-from symgen.errors import RobotError, gathered, together
+from symgen.errors import RobotError, collected_errors, combined_error
 from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.spatial import IDENTITY, Triple
@@ -75,9 +75,9 @@ def read_root(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     )
     joints_in_file = tuple(_read_each(_joint, joint_nodes(root), errors))
     extensions_by_joint = extensions(root, errors)
-    combined_error = together(errors)
-    if combined_error is not None:
-        raise combined_error
+    error = combined_error(errors)
+    if error is not None:
+        raise error
     springs = {
         j.name: extensions_by_joint[j.name]
         for j in joints_in_file
@@ -127,7 +127,7 @@ def _read_each(
 ) -> Iterator[Element]:
     """The elements read of nodes; the errors of those that cannot be."""
     for node in nodes:
-        with gathered(errors):
+        with collected_errors(errors):
             name = node.element.get("name")
             label = f"{node.tag} '{shown(name)}'" if name else f"<{node.tag}>"
             yield read(node.with_label(label))

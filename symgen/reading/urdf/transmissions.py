@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from operator import mul
 from typing import Final
 
-from symgen.errors import RobotError, gathered
+from symgen.errors import RobotError, collected_errors
 from symgen.mechanics.model import PerCoordinate
 from symgen.numbers.scalar import sum_in_order
 from symgen.reading.description import DriveElement, LinearFunction, Motor, Transmission
@@ -63,7 +63,7 @@ def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
     for name, joint in joints:
         for dynamics in joint.children("dynamics"):
             node = dynamics.with_label(f"joint '{shown(name)}'")
-            with gathered(errors):
+            with collected_errors(errors):
                 values = [(w, from_attribute(node, w, word_of(joint))) for w in ALL_EXTENSION_WORDS]
                 stated[name] += [(node, w, x) for w, x in values if x is not None]
     names = {joint.element.get("name") for _, joint in joints}
@@ -71,12 +71,12 @@ def extensions(root: XmlNode, errors: list[RobotError]) -> dict[str, Extension]:
         name = gazebo.element.get("reference") or ""
         for node in gazebo.with_label(f"joint '{shown(name)}'") if name in names else ():
             if node.tag in ALL_EXTENSION_WORDS:
-                with gathered(errors):
+                with collected_errors(errors):
                     stated[name].append((node, node.tag, node.text_number()))
     merged: dict[str, Extension] = {}
     for name, numbers in stated.items():
         if numbers:
-            with gathered(errors):
+            with collected_errors(errors):
                 merged[name] = _extension(numbers)
     return merged
 
