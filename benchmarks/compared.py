@@ -51,7 +51,7 @@ from symgen.languages.external_runner import (
 from symgen.languages.module import Module
 from symgen.languages.verification import Arrays, VerificationTarget, error_ratio, inputs
 from symgen.native.compiler import workspace
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import AnyArray
 
 PAGE: Final = Path("docs/languages/index.md")
 PLACE: Final = re.compile(r"(?<=<!-- compared -->\n).*?(?=<!-- end compared -->)", re.DOTALL)

@@ -20,7 +20,7 @@ from benchmarks.closed_loops import (
     elastic_start,
     elastic_swing,
 )
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import AnyArray
 
 ROOT = Path(__file__).resolve().parents[1]
 ROBOT = symgen.Robot(ROOT / "robots" / "panda_arm.urdf")

@@ -25,7 +25,7 @@ from symgen.identification.model.problem import problem, standard_parameters
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.parameters import lump_links
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 
 ROBOT: Final = "robots/ur5.urdf"

@@ -18,8 +18,8 @@ from symgen.languages.accuracy import QUANTUM, ZERO_CODE, QuantizedErrors
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
+from symgen.numbers.scalar import AnyArray
 from symgen.numbers.trig import TYPES
-from symgen.numbers.types import AnyArray
 from symgen.tracing.function import Function
 
 BLOCK: Final = 200

@@ -17,7 +17,7 @@ from symgen.jobs.job import Job
 from symgen.languages.c.certified_code import fixed_functions_in_c, fixed_point, fixed_type
 from symgen.languages.c.fixed_files import Integers, compile_fixed_point, files, inputs_in_si
 from symgen.languages.module import Module
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "fixed-point.md"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import symgen
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 JOINTS = (1, 2, 3, 4, 5, 6)
 NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")

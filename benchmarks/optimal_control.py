@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import symgen
 from benchmarks.page_tables import write_table
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 PAGE: Final = Path("docs/languages/casadi.md")
 ROBOT: Final = "robots/ur5.urdf"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import AnyArray
 
 
 def relative(found: AnyArray, expected: AnyArray, scale: float = 0.0) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from benchmarks.identifiability import PERIOD, SAMPLES, SEED, Chain, motion
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 NOISE = (1e-5, 5e-4)
 """Standard deviations of positions (rad) and velocities (rad/s)."""

@@ -16,7 +16,7 @@ from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.parameters import lump_links
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 
 

@@ -21,7 +21,7 @@ from symgen.identification.model.estimate import Estimate
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import velocity_coordinates
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 
 ROBOTS: Final = ("ur5", "panda_arm", "scara")

@@ -8,7 +8,7 @@ from typing import Protocol, Self, TypeVar
 
 from symgen.algorithms.adjoints import RobotMotion, bracket
 from symgen.algorithms.coriolis import column
-from symgen.algorithms.gradients import cross_force, force_rate
+from symgen.algorithms.gradients import force_rate
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia, second_moment_times, spatial_momentum
@@ -171,8 +171,8 @@ def column_of_joint(
     added = added + rates.p.cross(b.v) + b.w.scaled(widened) - sheared
     by_rate = t.cross(at.field.p) + at.field.u_cross_turning.scaled(-sigma.z)
     return SubtreeDerivatives(
-        force_rate(joint, from_carrier, x) + cross_force(joint, at.load),
-        cross_force(joint, at.momentum) + spatial_momentum(from_carrier.inertia, b),
+        force_rate(joint, from_carrier, x) + joint.S.cross_force(at.load),
+        joint.S.cross_force(at.momentum) + spatial_momentum(from_carrier.inertia, b),
         added,
         coriolis_column.forces[0],
         by_rate.scaled(2.0),

@@ -33,7 +33,6 @@ from symgen.algorithms.adjoints import (
     JointReadout,
     RobotMotion,
     half_rate,
-    power,
 )
 from symgen.algorithms.christoffel import commutators
 from symgen.algorithms.composite import MassMatrixFactors, coupled_mass_matrix, factorize
@@ -45,7 +44,7 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.spatial import ZERO_VECTOR, Turn
-from symgen.numbers.dual import along, tangents
+from symgen.numbers.autodiff import along, tangents
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 FourBlocks = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
@@ -70,8 +69,8 @@ class HessianBlocks:
         """The entries of joint `i` with the column of `j`."""
         turning = reading.turning
         self.qq[i, j] = reading.entry(x.load, x.momentum, turning.dot(x.cross_moment))
-        self.qqd[i, j] = power(reading.bracket, x.rate_load) + turning.dot(x.cross_moment_rate)
-        self.qqdd[i, j] = power(reading.bracket, x.inertia)
+        self.qqd[i, j] = reading.bracket.power(x.rate_load) + turning.dot(x.cross_moment_rate)
+        self.qqdd[i, j] = reading.bracket.power(x.inertia)
         self.qdqd[i, j] = joint.S.w.dot(x.cross_moment_rate)
 
     def add_transposed(
@@ -173,8 +172,17 @@ def with_friction(
     return qq, qqd, qdqd, qqdd
 
 
-UNIT = "unit of lam_tau^T tau per units of both variables"
-FWD_UNIT = "unit of lam_qdd^T qdd per units of both variables"
+def _blocks(prefix: str, function: str, force: str) -> tuple[Array, ...]:
+    """The outputs with the blocks of a Hessian in q, q̇ and q̈ or τ (`force`)."""
+    mixed = f"second derivative of {function} with respect to"
+    meanings = {
+        "qq": f"d(d {function}/dq_i)/dq_j at [i, j]",
+        "qqd": f"{mixed} q (row) and qd",
+        "qdqd": f"{mixed} qd, symmetric",
+        f"q{force}": f"{mixed} q (row) and {force}",
+    }
+    unit = f"unit of {function} per units of both variables"
+    return tuple(Array(f"{prefix}H_{x}", text, unit, ("n", "n")) for x, text in meanings.items())
 
 
 hessian_quantity = partial(
@@ -183,27 +191,16 @@ hessian_quantity = partial(
     "d2(lam_tau^T tau)/d(q, qd, qdd)2",
     depends_on_external_forces=True,
     inputs=("q", "qd", "qdd", "lam_tau"),
-    outputs=(
-        Array("H_qq", "d(d lam_tau^T tau/dq_i)/dq_j at [i, j]", UNIT, ("n", "n")),
-        Array(
-            "H_qqd",
-            "second derivative of lam_tau^T tau with respect to q (row) and qd",
-            UNIT,
-            ("n", "n"),
-        ),
-        Array(
-            "H_qdqd",
-            "second derivative of lam_tau^T tau with respect to qd, symmetric",
-            UNIT,
-            ("n", "n"),
-        ),
-        Array(
-            "H_qqdd",
-            "second derivative of lam_tau^T tau with respect to q (row) and qdd",
-            UNIT,
-            ("n", "n"),
-        ),
-    ),
+    outputs=_blocks("", "lam_tau^T tau", "qdd"),
+)
+forward_hessian_quantity = partial(
+    quantity,
+    "forward_dynamics_hessian",
+    "d2(lam_qdd^T qdd)/d(q, qd, tau)2",
+    depends_on_external_forces=True,
+    needs_inverse=True,
+    inputs=("q", "qd", "tau", "lam_qdd"),
+    outputs=_blocks("fwd_", "lam_qdd^T qdd", "tau"),
 )
 
 
@@ -218,37 +215,6 @@ def inverse_dynamics_hessian(
     second = second_derivatives(system, q, qd, qdd, lam)
     blocks = (second.qq, second.qqd, second.qdqd, second.qqdd)
     return with_friction(system, qd, lam, [square_matrix(system, block) for block in blocks])
-
-
-forward_hessian_quantity = partial(
-    quantity,
-    "forward_dynamics_hessian",
-    "d2(lam_qdd^T qdd)/d(q, qd, tau)2",
-    depends_on_external_forces=True,
-    needs_inverse=True,
-    inputs=("q", "qd", "tau", "lam_qdd"),
-    outputs=(
-        Array("fwd_H_qq", "d(d lam_qdd^T qdd/dq_i)/dq_j at [i, j]", FWD_UNIT, ("n", "n")),
-        Array(
-            "fwd_H_qqd",
-            "second derivative of lam_qdd^T qdd with respect to q (row) and qd",
-            FWD_UNIT,
-            ("n", "n"),
-        ),
-        Array(
-            "fwd_H_qdqd",
-            "second derivative of lam_qdd^T qdd with respect to qd, symmetric",
-            FWD_UNIT,
-            ("n", "n"),
-        ),
-        Array(
-            "fwd_H_qtau",
-            "second derivative of lam_qdd^T qdd with respect to q (row) and tau",
-            FWD_UNIT,
-            ("n", "n"),
-        ),
-    ),
-)
 
 
 @forward_hessian_quantity(

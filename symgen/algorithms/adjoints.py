@@ -163,11 +163,6 @@ def bracket(joint: Freedom, x: Twist) -> Twist:
     return Twist(x.w.cross(sigma), x.v.cross(sigma) + x.w.cross(t))
 
 
-def power(x: Twist, force: Force) -> Scalar:
-    """x·f."""
-    return x.w.dot(force.angular) + x.v.dot(force.linear)
-
-
 @dataclass(frozen=True, slots=True)
 class JointReadout:
     """How λᵀ ∂τ/∂q_i reads what has come to joint i: V × S of the load, the second rate of S of the
@@ -186,12 +181,12 @@ class JointReadout:
 
     def entry(self, load: Force, momentum: Force, twice_cross_moment: Scalar) -> Scalar:
         """The entry; `twice_cross_moment` is 2 σ̇·s."""
-        return power(self.bracket, load) + power(self.second, momentum) + twice_cross_moment
+        return self.bracket.power(load) + self.second.power(momentum) + twice_cross_moment
 
 
 def half_rate(joint: Freedom, w: Vector, momentum: Force) -> Scalar:
     """Ṡ·Π about a point of the joint, where its axis turns at `w`."""
-    return power(Twist(w.cross(joint.S.w), w.cross(joint.S.v)), momentum)
+    return Twist(w.cross(joint.S.w), w.cross(joint.S.v)).power(momentum)
 
 
 def rate_gradient(joint: Freedom, w: Vector, at: SubtreeSums) -> Scalar:

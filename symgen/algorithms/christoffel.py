@@ -91,7 +91,7 @@ def read_in_joint_frame(system: CanonicalModel, q: Coordinates) -> Read:
         for i, axis in at_joint[j].items():
             yield (
                 i,
-                axis.w.dot(at.force.angular) + axis.v.dot(at.force.linear),
+                axis.power(at.force),
                 axis.w.dot(at.product),
             )
 
@@ -275,17 +275,11 @@ def commutators(system: CanonicalModel) -> Iterator[tuple[int, int, int, float]]
     for run in dict.fromkeys(system.joint_bodies.values()):
         units = dict(zip(run, system.body(run[0]).placement.twists, strict=True))
         for j, k in combinations(run, 2):
-            yield from (
-                (k, j, i, sign) for i, sign in _signed_units(units[k].cross(units[j]), units)
-            )
-
-
-def _signed_units(x: Twist, units: dict[int, Twist]) -> Iterator[tuple[int, float]]:
-    """The unit twist that `x` is, and its sign; nothing where it vanishes."""
-    for i, unit in units.items():
-        product = x.w.dot(unit.w) + x.v.dot(unit.v)
-        if product is not ZERO and product:
-            yield i, plain(product)
+            x = units[k].cross(units[j])
+            for i, unit in units.items():
+                product = x.w.dot(unit.w) + x.v.dot(unit.v)
+                if product is not ZERO and product:
+                    yield k, j, i, plain(product)
 
 
 @cached_by_positions

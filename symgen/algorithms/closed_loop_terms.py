@@ -33,10 +33,9 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.coriolis_newton_euler import coriolis_matrix_newton_euler, with_skew
 from symgen.algorithms.energies import centroidal_momentum_matrix, com_jacobian
-from symgen.algorithms.joint_wrenches import joint_wrench
 from symgen.algorithms.learning import observer_step
 from symgen.algorithms.motion import motions
-from symgen.algorithms.newton_euler import gravity
+from symgen.algorithms.newton_euler import gravity, joint_wrench
 from symgen.algorithms.parameter_tensors import momentum_rate_regressor, momentum_regressor
 from symgen.algorithms.registry import QUANTITIES
 from symgen.algorithms.regressors import joint_entries, row_major_entries
@@ -45,7 +44,7 @@ from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import CoordinateMap, Coupling
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import ZERO_VECTOR
-from symgen.numbers.dual import tangent, tangents, unit
+from symgen.numbers.autodiff import tangent, tangents, unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
 EMBEDDED = "G^T (C G + M dG/dt), Featherstone (2008), section 8.2"

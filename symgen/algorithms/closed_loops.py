@@ -4,8 +4,8 @@ coordinates give.
 The positions x of the bodies' joints, G and k depend on the user's coordinates q. A small change dq
 displaces x by G dq, whatever gives the positions: a closed form, Newton's method, a quaternion. So
 the algorithms here run those of other files on positions with such displacements, on numbers that
-carry derivatives (`symgen.numbers.dual`, `symgen.numbers.reverse`), with G and k at the displaced
-positions. Second derivatives include the change of G."""
+carry derivatives (`symgen.numbers.autodiff`), with G and k at the displaced positions.
+Second derivatives include the change of G."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,8 +22,7 @@ from symgen.algorithms.registry import JOINTS, formulation_of
 from symgen.algorithms.requirements import requirement
 from symgen.algorithms.step_jacobians import euler_jacobians, rk4_jacobians
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.numbers.dual import along, tangents, unit
-from symgen.numbers.reverse import Record, gradient, record_inputs
+from symgen.numbers.autodiff import Record, along, gradient, record_inputs, tangents, unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
 FORWARD = "forward differentiation along G of the closed loops"

@@ -286,7 +286,8 @@ def factorize(system: CanonicalModel, entries: Sequence[Scalar]) -> MassMatrixFa
     """Lᵀ D L of the n x n mass matrix `entries`, with one division a coordinate and no square
     roots."""
     order = elimination_pattern(system, entries)
-    return _eliminated(order, _one_by_one(order), entries, _sections(system))
+    blocks = tuple((i,) for i in order.inward)
+    return _eliminated(order, blocks, entries, _factor_sections(system))
 
 
 def factorize_in_pairs(system: CanonicalModel, entries: Sequence[Scalar]) -> MassMatrixFactors:
@@ -310,14 +311,10 @@ def factorize_in_pairs(system: CanonicalModel, entries: Sequence[Scalar]) -> Mas
     for i in order.inward:
         if i not in paired:
             blocks.append((partners[i], i) if i in partners else (i,))
-    return _eliminated(order, tuple(blocks), entries, _sections(system))
+    return _eliminated(order, tuple(blocks), entries, _factor_sections(system))
 
 
-def _one_by_one(order: EliminationPattern) -> Blocks:
-    return tuple((i,) for i in order.inward)
-
-
-def _sections(system: CanonicalModel) -> Section:
+def _factor_sections(system: CanonicalModel) -> Section:
     return lambda k: system.sections(f"joint {k}: factors")
 
 
@@ -325,7 +322,8 @@ def factorize_dense(entries: Sequence[Scalar], n: int) -> MassMatrixFactors:
     """The factors Lᵀ D L of any symmetric n x n matrix, row-major."""
     inward = tuple(range(n, 0, -1))
     order = EliminationPattern(inward, {i: tuple(range(i - 1, 0, -1)) for i in inward})
-    return _eliminated(order, _one_by_one(order), entries, lambda k: no_section(""))
+    blocks = tuple((i,) for i in inward)
+    return _eliminated(order, blocks, entries, lambda k: no_section(""))
 
 
 def _eliminated(

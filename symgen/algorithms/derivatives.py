@@ -2,7 +2,7 @@
 differentiating the algorithm (Singh, Russell & Wensing, RA-L 2022), and their products with changes
 of the inputs, without any Jacobian."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,7 +21,7 @@ from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.requirements import requirement
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.numbers.dual import along, jacobian, tangents
+from symgen.numbers.autodiff import along, jacobian, tangents
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, set_restart_point
 
 SOURCE = (
@@ -141,7 +141,7 @@ def forward_dynamics_derivatives(
 ) -> Matrices:
     """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and ∂q̈/∂τ = M⁻¹ at the accelerations that `tau`
     causes, n x n."""
-    return _forward(system, q, qd, tau, gradients)
+    return as_outputs(forward_derivatives(system, q, qd, tau, gradients))
 
 
 @_forward_derivatives(source=DIFFERENTIATED, regroupings=("minimal",))
@@ -149,17 +149,7 @@ def forward_dynamics_derivatives_by_duals(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Matrices:
     """Derivatives of forward dynamics from those of inverse dynamics by dual numbers."""
-    return _forward(system, q, qd, tau, gradients_by_duals)
-
-
-def _forward(
-    system: CanonicalModel,
-    q: Coordinates,
-    qd: Coordinates,
-    tau: Coordinates,
-    formulation: Derivatives,
-) -> Matrices:
-    return as_outputs(forward_derivatives(system, q, qd, tau, formulation))
+    return as_outputs(forward_derivatives(system, q, qd, tau, gradients_by_duals))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +185,10 @@ def forward_derivatives(
     at_rest = formulation(system, q, qd, [ZERO] * system.size)
     coupling = system.coupling
     solver = factorize(system, coupling.matrix(square_matrix(system, at_rest.m)))
-    coriolis = _half_product(square_matrix(system, at_rest.dqd), qd)
+    twice_c, half, n = square_matrix(system, at_rest.dqd), [0.5 * x for x in qd], len(qd)
+    coriolis = [  # with g it is the bias, for far less than another recursion
+        sum((twice_c[i * n + j] * half[j] for j in range(n)), ZERO) for i in range(n)
+    ]
     rubbing = [
         system.body(i).passive.moving(rate) for i, rate in enumerate(qd, 1)
     ]  # g has what remains at rest
@@ -214,13 +207,6 @@ def forward_derivatives(
         solver.solve_columns(matrix) if matrix else [] for matrix in external_matrices(system, q)
     )
     return ForwardDerivatives(qdd, dq, dqd, inverse, dwrench, dthrust)
-
-
-def _half_product(twice_c: Sequence[Scalar], qd: Coordinates) -> list[Scalar]:
-    """C q̇ from 2 C, which is on the tape: with g it is the bias, for far less than another
-    recursion."""
-    half, n = [0.5 * x for x in qd], len(qd)
-    return [sum((twice_c[i * n + j] * half[j] for j in range(n)), ZERO) for i in range(n)]
 
 
 # -- fluids ----------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from symgen.mechanics.moments import shift_to_parent
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import matvec, position_of, rotation_rows
 from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force, Rotation, Shift, Twist, Vector
-from symgen.numbers.dual import along, tangents, unit
+from symgen.numbers.autodiff import along, tangents, unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, dot
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
@@ -73,8 +73,9 @@ def potential_energy(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """The potential energy of gravity of all moving bodies, zero at the root link's origin, and of
     springs, zero where they are relaxed, and of buoyancy (J, one number)."""
     total: Scalar = ZERO
-    for i, body in mass_of_base_joints(system, q).items():
-        pose, fall = system.roots[i], system.gravity[i]
+    carried = composites(system, q)
+    for i, pose in system.roots.items():
+        body, fall = carried[-i], system.gravity[i]
         level = constant_frame_pose(pose.inverse).origin.dot(fall)
         total = total - body.h.dot(fall) + body.m * level
     for i in system.spring_bodies:
@@ -115,12 +116,6 @@ def composites(system: CanonicalModel, q: Coordinates) -> dict[int, Inertia]:
                 f"{parent}".lstrip("-")
             )
     return total
-
-
-def mass_of_base_joints(system: CanonicalModel, q: Coordinates) -> dict[int, Inertia]:
-    """Mass and first moment of all that each joint on the base carries, in base axes."""
-    total = composites(system, q)
-    return {i: total[-i] for i in system.roots}
 
 
 def first_moment(system: CanonicalModel, total: dict[int, Inertia]) -> tuple[Scalar, Vector]:
@@ -226,11 +221,8 @@ def momentum(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Sc
 
     What regrouping hands to the base does not move, so the sum is that of the links.
     """
-    total, moving, at_root = (
-        dict.fromkeys(range(system.size + 1), ZERO_FORCE),
-        twists(system, q, qd),
-        ZERO_FORCE,
-    )
+    total, at_root = dict.fromkeys(range(system.size + 1), ZERO_FORCE), ZERO_FORCE
+    moving = twists(system, q, qd)
     for i in system.inward:
         body = system.body(i)
         if body.on_robot:
@@ -239,14 +231,11 @@ def momentum(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> list[Sc
         if body.parent:
             total[body.parent] = total[body.parent] + at_parent
         else:
-            at_root = at_root + _at_root(system, i, at_parent)
+            rows, origin = rotation_rows(system.roots[i]), position_of(system.roots[i])
+            linear = matvec(rows, at_parent.linear)
+            angular = matvec(rows, at_parent.angular) + origin.cross(linear)
+            at_root = at_root + Force(linear, angular)
     return [*at_root.linear, *at_root.angular]
-
-
-def _at_root(system: CanonicalModel, i: int, force: Force) -> Force:
-    rows, origin = rotation_rows(system.roots[i]), position_of(system.roots[i])
-    linear = matvec(rows, force.linear)
-    return Force(linear, matvec(rows, force.angular) + origin.cross(linear))
 
 
 # -- about the centre of mass ----------------------------------------------------------------------
@@ -333,11 +322,7 @@ def composite_inertia(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
         shifts = [Shift(k, x) for k, x in enumerate(position_of(pose)) if x is not ZERO]
         robot = robot + shift_to_parent(total[-i], (*shifts, Rotation.by(rotation_rows(pose))))
     mass, _ = first_moment(system, total)
-    s = robot.s + _outer(robot, -1.0 / mass)
+    k, (x, y, z) = -1.0 / mass, robot.h
+    s = robot.s + SecondMoment(*(k * e for e in (x * x, x * y, x * z, y * y, y * z, z * z)))
     usual = SecondMoment(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
     return [usual[i, j] for i, j in product(range(3), repeat=2)]
-
-
-def _outer(body: Inertia, k: Scalar) -> SecondMoment:
-    x, y, z = body.h
-    return SecondMoment(*(k * e for e in (x * x, x * y, x * z, y * y, y * z, z * z)))

@@ -11,7 +11,7 @@ from typing import Final
 
 from symgen.algorithms.motion import forward_kinematics, potential_per_mass, twists, unit_twists
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.mechanics.fluid import LinkFluid, QuadraticDrag
+from symgen.mechanics.fluid import LinkFluid
 from symgen.mechanics.rigid_motion import (
     Motion,
     matvec,
@@ -70,18 +70,12 @@ def _drag(fluid: LinkFluid, x: Twist) -> Force:
     velocities = [*x.v, *x.w]
     forces: list[Scalar] = [ZERO] * len(velocities)
     for part in fluid.quadratic_drag:
-        forces[part.force] = forces[part.force] + _quadratic(part, velocities)
+        speed = velocities[part.speed]
+        speed = speed if part.signed else sign(speed) * speed
+        drag = structural(part.coefficient) * (velocities[part.velocity] * speed)
+        forces[part.force] = forces[part.force] + drag
     quadratic = Force(Vector(*forces[:3]), Vector(*forces[3:]))
     return _matrix_times_twist(fluid.drag_rows, x) + quadratic
-
-
-def _quadratic(part: QuadraticDrag, velocities: Sequence[Scalar]) -> Scalar:
-    speed = (
-        velocities[part.speed]
-        if part.signed
-        else sign(velocities[part.speed]) * velocities[part.speed]
-    )
-    return structural(part.coefficient) * (velocities[part.velocity] * speed)
 
 
 def fluid_forces(
@@ -137,8 +131,7 @@ def _inertial_force(fluid: LinkFluid, x: Twist, motion: Motion) -> Force:
 def _coriolis_force(fluid: LinkFluid, x: Twist, of: Twist | None = None) -> Force:
     """C_A(x) x: how the momentum of the fluid turns in space; `of` replaces the twist that it is
     the momentum of."""
-    p = _matrix_times_twist(fluid.mass_rows, of or x)
-    return Force(x.w.cross(p.linear), x.w.cross(p.angular) + x.v.cross(p.linear))
+    return x.cross_force(_matrix_times_twist(fluid.mass_rows, of or x))
 
 
 def _reference_inertial_force(fluid: LinkFluid, x: Twist, y: Twist, motion: Motion) -> Force:
@@ -146,9 +139,8 @@ def _reference_inertial_force(fluid: LinkFluid, x: Twist, y: Twist, motion: Moti
     Levi-Civita connection of M_A on rigid motions (Bullo & Lewis, Geometric Control of Mechanical
     Systems, 2005, section 5.3)."""
     change = Twist(motion.wd - x.w.cross(y.w), motion.a - x.w.cross(y.v))
-    bracket = Twist(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w))
     twice = (
-        _matrix_times_twist(fluid.mass_rows, bracket)
+        _matrix_times_twist(fluid.mass_rows, x.cross(y))
         + _coriolis_force(fluid, x, y)
         + _coriolis_force(fluid, y, x)
     )

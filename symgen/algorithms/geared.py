@@ -34,16 +34,14 @@ from symgen.numbers.scalar import ZERO, Coordinates, Scalar, named
 @requirement("only robots with rotors, and no other coupled joints")
 def geared(system: CanonicalModel) -> bool:
     """Whether rotors are the only bodies that follow joints."""
-    followers = [i for i, leaders in enumerate(system.leaders, 1) if leaders != (i,)]
-    return bool(followers) and all(_is_rotor_on_carrier(system, r) for r in followers)
-
-
-def _is_rotor_on_carrier(system: CanonicalModel, r: int) -> bool:
-    """Whether a follower is a rotor that stands where its joint does, or on the ground."""
-    body, leaders = system.body(r), system.leaders[r - 1]
-    carriers = {0, *(system.body(leader).parent for leader in leaders)}
-    alone = len(system.bodies_of_joint(r)) == 1
-    return alone and r in system.rotors and len(leaders) == 1 and body.parent in carriers
+    followers = {i: x for i, x in enumerate(system.leaders, 1) if x != (i,)}
+    return bool(followers) and all(
+        r in system.rotors
+        and len(system.bodies_of_joint(r)) == 1
+        and len(leaders) == 1
+        and system.body(r).parent in (0, system.body(leaders[0]).parent)
+        for r, leaders in followers.items()
+    )
 
 
 @dataclass(slots=True)

@@ -27,13 +27,13 @@ from symgen.algorithms.coriolis import (
 )
 from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, velocities
 from symgen.algorithms.newton_euler import inertial_force, inverse_dynamics
-from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
+from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import inertia_times, second_moment_times
 from symgen.mechanics.joint_type import Freedom
 from symgen.mechanics.moments import MovingBody, shift_to_ancestors, shift_to_parent
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import UNIT_Z, ZERO_FORCE, Force, Twist, Vector
-from symgen.numbers.dual import jacobian
+from symgen.numbers.autodiff import jacobian
 from symgen.numbers.scalar import Coordinates, Scalar
 
 
@@ -61,12 +61,6 @@ def force_rate(joint: Freedom, composite: MovingBody, x: Motion) -> Force:
     return Force(force + acceleration.scaled(inertia.m), moment + h.cross(acceleration))
 
 
-def cross_force(joint: Freedom, load: Force) -> Force:
-    """The load, turned and moved with the joint: S ×* f."""
-    sigma, t = joint.S.w, joint.S.v
-    return Force(sigma.cross(load.linear), sigma.cross(load.angular) + t.cross(load.linear))
-
-
 @dataclass(frozen=True, slots=True)
 class SecondRate:
     """S̈ of an ancestor's joint as its column is read: ∂τ_i/∂q_j = w·n2 + v·f2 + σ̇·(2 n3)."""
@@ -79,14 +73,6 @@ class SecondRate:
         """The entry ∂τ_i/∂q_j, from the column `at` of joint j."""
         products = self.w.dot(at.momentum.angular) + self.v.dot(at.momentum.linear)
         return products + self.sigma_rate.dot(at.n3.angular)
-
-
-def second_rate(joint: Freedom, x: Motion, v: Vector) -> SecondRate:
-    """At a frame that moves like `x`, its origin at `v`, and in which S is constant."""
-    sigma, t = joint.S.w, joint.S.v
-    z_second, sigma_rate = x @ UNIT_Z, x.w.cross(sigma)
-    moved = x.a.cross(sigma) + v.cross(sigma_rate.scaled(2.0)) + z_second.scaled(t.z)
-    return SecondRate(z_second.scaled(sigma.z), moved, sigma_rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +98,14 @@ def gradients(
         joint, alone = system.body(i).joint, len(system.bodies_of_joint(i)) == 1
         with system.section(i, "column"):
             rate = force_rate(joint, from_carrier, motion[i].carrier)
-            rotated_load = cross_force(joint, load[i])
+            rotated_load = joint.S.cross_force(load[i])
             own_column = column(joint, from_axes, doubled_rates[i].joint).with_force(
                 rate + rotated_load if alone else rate
             )
             propagated = own_column if alone else own_column.with_force(rotated_load)
-            _add_diagonal(out, i, system.body(i), q[i - 1], own_column)
+            out.m[i, i] = joint.project(own_column.momentum)
+            out.dqd[i, i], slope = (joint.project(f) for f in own_column.forces)
+            out.dq[i, i] = slope + system.body(i).passive.position_slope(q[i - 1])
             for j, at, _ in shift_to_ancestors(system, i, q, propagated):
                 _add_pair(out, i, j, system, doubled_rates[j].body, second[j], at)
     return Gradients(out.dq, velocity_derivatives(system, out.dqd, out.m, qd), out.m)
@@ -147,18 +135,11 @@ def _second_rate(
     carries them moves that counts."""
     place = system.body(i).placement
     x = place.select_against_axes(parent=motion.carrier, body=motion.body)
-    return second_rate(
-        place.freedom, x, place.select_against_axes(parent=moving.carrier, body=moving.body).v
-    )
-
-
-def _add_diagonal(
-    out: Gradients, i: int, body: CanonicalBody, q: Scalar, displaced: CoriolisColumn
-) -> None:
-    joint = body.joint
-    out.m[i, i] = joint.project(displaced.momentum)
-    out.dqd[i, i], slope = (joint.project(f) for f in displaced.forces)
-    out.dq[i, i] = slope + body.passive.position_slope(q)
+    v = place.select_against_axes(parent=moving.carrier, body=moving.body).v
+    sigma, t, z_second = place.freedom.S.w, place.freedom.S.v, x @ UNIT_Z
+    sigma_rate = x.w.cross(sigma)
+    moved = x.a.cross(sigma) + v.cross(sigma_rate.scaled(2.0)) + z_second.scaled(t.z)
+    return SecondRate(z_second.scaled(sigma.z), moved, sigma_rate)
 
 
 def _add_pair(

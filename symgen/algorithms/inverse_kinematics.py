@@ -14,7 +14,7 @@ from typing import Final
 
 from symgen.algorithms.composite import factorize_dense
 from symgen.algorithms.kinematics import frame_jacobian_aligned, link_frame_pose
-from symgen.algorithms.manifold import SingleCoordinate, charts, moved
+from symgen.algorithms.manifold import TwistChart, charts, moved
 from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.algorithms.steps import difference
 from symgen.mechanics.canonical_model import CanonicalModel
@@ -103,7 +103,8 @@ def _within_limits(
     system: CanonicalModel, q: list[Scalar], low: Coordinates, high: Coordinates
 ) -> list[Scalar]:
     """Positions within limits, those of quaternion joints as they are."""
-    for k in (c.place for c in charts(system.coupling) if isinstance(c, SingleCoordinate)):
+    single = (x for x in charts(system.coupling) if not isinstance(x, TwistChart))
+    for k in (k for chart in single for k in chart.position_indices):
         above = 0.5 + 0.5 * sign(q[k] - high[k])
         x = (1.0 - above) * q[k] + above * high[k]
         below = 0.5 + 0.5 * sign(low[k] - x)

@@ -90,13 +90,6 @@ def frame_jacobian_body(system: CanonicalModel, q: Coordinates, *, link: str) ->
     return twist_matrix(system, units)
 
 
-def _world_units(system: CanonicalModel, q: Coordinates, link: str) -> dict[int, Twist]:
-    """The unit twists of all joints below a link, about the root's origin."""
-    frame = system.link_frame(link)
-    frames = forward_kinematics(system, q, [frame.body] if frame.body else [])
-    return {i: pose.twist(system.body(i).S) for i, pose in frames.items()}
-
-
 @link_frame_quantity(
     "frame_jacobian_world",
     "J(q) of a link, about the root's origin",
@@ -106,7 +99,9 @@ def _world_units(system: CanonicalModel, q: Coordinates, link: str) -> dict[int,
 )
 def frame_jacobian_world(system: CanonicalModel, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about the root link's origin in its axes, 6 x n, row-major."""
-    return twist_matrix(system, _world_units(system, q, link))
+    body = system.link_frame(link).body
+    poses = forward_kinematics(system, q, [body] if body else [])
+    return twist_matrix(system, {i: pose.twist(system.body(i).S) for i, pose in poses.items()})
 
 
 @link_frame_quantity(

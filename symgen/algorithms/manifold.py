@@ -6,17 +6,17 @@ the derivatives as in Solà, Deray & Atchuthan, A micro Lie theory for state est
 2018, sections 7.1 and 7.2, with linear parts first). Derivatives are in the tangent spaces of both
 ends. Nothing here branches: θ = sqrt(|ω|² + TINY) makes sin(θ/2)/θ exact at rest."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final
 
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.joint_type import BodyAxesJoint, quaternion_rows, twist_from_rates
 from symgen.mechanics.rigid_motion import matvec, transpose
 from symgen.mechanics.spatial import ZERO_VECTOR, Twist, Vector
-from symgen.numbers.dual import along, tangents
+from symgen.numbers.autodiff import along, tangents
 from symgen.numbers.operations import atan, cos, sign, sin, sqrt
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
@@ -113,77 +113,44 @@ class RotationVector:
         return moved + by_angle.scaled(along)
 
 
-class Chart(Protocol):
-    """How positions that belong together move along their velocities."""
-
-    @property
-    def position_indices(self) -> tuple[int, ...]:
-        """The numbers of a joint's positions among all positions."""
-
-    @property
-    def velocity_indices(self) -> tuple[int, ...]:
-        """The numbers of their velocities."""
-
-    def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
-        """q ⊕ v."""
-
-    def difference(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
-        """v with q ⊕ v = `to`."""
-
-    def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
-        """∂(q ⊕ v)/∂q and ∂(q ⊕ v)/∂v, by rows."""
-
-    def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
-        """a × b of two velocities, where they are twists."""
-
-    def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
-        """The velocity `v` of positions `to`, in the axes of the body at `q`."""
-
-    def position_rates(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
-        """The rates of the positions `q` at the velocity `v`."""
-
-
 @dataclass(frozen=True, slots=True)
-class SingleCoordinate:
-    """A coordinate whose rate is the velocity."""
-
-    place: int
-    rate: int
-
-    @property
-    def position_indices(self) -> tuple[int, ...]:
-        return (self.place,)
-
-    @property
-    def velocity_indices(self) -> tuple[int, ...]:
-        return (self.rate,)
-
-    def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
-        return [q[0] + v[0]]
-
-    def difference(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
-        return [to[0] - q[0]]
-
-    def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
-        return [[1.0]], [[1.0]]
-
-    def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
-        return [ZERO]
-
-    def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
-        return [*v]
-
-    def position_rates(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
-        return [*v]
-
-
-@dataclass(frozen=True, slots=True)
-class TwistChart:
-    """Positions that end with a unit quaternion, with a twist in the body's axes: `units` has the
-    unit twist of each velocity."""
+class Chart:
+    """Positions that belong together, by their numbers among all positions, and their velocities:
+    how they move along these. This one is a coordinate whose rate is the velocity."""
 
     position_indices: tuple[int, ...]
     velocity_indices: tuple[int, ...]
+
+    def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+        """q ⊕ v."""
+        return [q[0] + v[0]]
+
+    def difference(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
+        """v with q ⊕ v = `to`."""
+        return [to[0] - q[0]]
+
+    def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
+        """∂(q ⊕ v)/∂q and ∂(q ⊕ v)/∂v, by rows."""
+        return [[1.0]], [[1.0]]
+
+    def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
+        """a × b of two velocities, where they are twists."""
+        return [ZERO]
+
+    def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
+        """The velocity `v` of positions `to`, in the axes of the body at `q`."""
+        return [*v]
+
+    def position_rates(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+        """The rates of the positions `q` at the velocity `v`."""
+        return [*v]
+
+
+@dataclass(frozen=True, slots=True)
+class TwistChart(Chart):
+    """Positions that end with a unit quaternion, with a twist in the body's axes: `units` has the
+    unit twist of each velocity."""
+
     units: tuple[Twist, ...]
 
     def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
@@ -232,7 +199,7 @@ class TwistChart:
 
     def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
         x, y = twist_from_rates(self.units, a), twist_from_rates(self.units, b)
-        return self._velocities_of(Twist(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w)))
+        return self._velocities_of(x.cross(y))
 
     def transported(self, q: Coordinates, to: Coordinates, v: Coordinates) -> list[Scalar]:
         """The adjoint of the transform from the axes at `to` to those at `q` (Bullo & Murray,
@@ -288,7 +255,7 @@ def _charts(coupling: Coupling) -> Iterator[Chart]:
     pairs = [*zip(coupling.maps, coupling.joint_parts, strict=True)]
     terms = [t for drive, (joint, _) in pairs if not joint.in_body_axes for t in drive.terms]
     for place, index in dict.fromkeys((t.position_index, t.velocity_index) for t in terms):
-        yield SingleCoordinate(place, index)
+        yield Chart((place,), (index,))
     for k, (drive, (joint, part)) in enumerate(pairs):
         if isinstance(joint, BodyAxesJoint) and not part:
             units = joint.units
@@ -307,8 +274,8 @@ def moved(coupling: Coupling, q: Coordinates, v: Coordinates) -> list[Scalar]:
         )
     positions: list[Scalar] = [ZERO] * coupling.positions
     for chart in charts(coupling):
-        at = [q[k] for k in chart.position_indices], [v[k] for k in chart.velocity_indices]
-        for k, x in zip(chart.position_indices, chart.moved(*at), strict=True):
+        at, by = _picked(q, chart.position_indices), _picked(v, chart.velocity_indices)
+        for k, x in zip(chart.position_indices, chart.moved(at, by), strict=True):
             positions[k] = x
     return positions
 
@@ -327,14 +294,31 @@ def slopes(coupling: Coupling, v: Coordinates) -> tuple[Matrix, Matrix]:
     return start, along
 
 
-def bracket(coupling: Coupling, a: Coordinates, b: Coordinates) -> list[Scalar]:
-    """[a, b] of velocities that are twists, zero where they are rates of coordinates."""
+def _picked(values: Coordinates, places: Sequence[int]) -> list[Scalar]:
+    return [values[k] for k in places]
+
+
+def _velocities(coupling: Coupling, of_chart: Callable[[Chart], Sequence[Scalar]]) -> list[Scalar]:
+    """The velocities of all charts, each with those that a function gives."""
     velocities: list[Scalar] = [ZERO] * coupling.velocities
     for chart in charts(coupling):
-        pair = [a[k] for k in chart.velocity_indices], [b[k] for k in chart.velocity_indices]
-        for k, x in zip(chart.velocity_indices, chart.bracket(*pair), strict=True):
+        for k, x in zip(chart.velocity_indices, of_chart(chart), strict=True):
             velocities[k] = x
     return velocities
+
+
+def bracket(coupling: Coupling, a: Coordinates, b: Coordinates) -> list[Scalar]:
+    """[a, b] of velocities that are twists, zero where they are rates of coordinates."""
+    return _velocities(
+        coupling, lambda x: x.bracket(*(_picked(v, x.velocity_indices) for v in (a, b)))
+    )
+
+
+def displacement(coupling: Coupling, q: Coordinates, to: Coordinates) -> list[Scalar]:
+    """v with q ⊕ v = `to`; of turns the shorter, below π."""
+    return _velocities(
+        coupling, lambda x: x.difference(*(_picked(p, x.position_indices) for p in (q, to)))
+    )
 
 
 def transported(
@@ -343,13 +327,14 @@ def transported(
     """The velocities `v` of a robot at `to`, twists turned into the axes of the bodies at `q`: what
     can be compared with velocities at `q` (Bullo & Murray, Tracking for fully actuated mechanical
     systems: a geometric framework, Automatica 1999)."""
-    velocities: list[Scalar] = [ZERO] * coupling.velocities
-    for chart in charts(coupling):
-        ends = [q[k] for k in chart.position_indices], [to[k] for k in chart.position_indices]
-        at = *ends, [v[k] for k in chart.velocity_indices]
-        for k, x in zip(chart.velocity_indices, chart.transported(*at), strict=True):
-            velocities[k] = x
-    return velocities
+    return _velocities(
+        coupling,
+        lambda x: x.transported(
+            _picked(q, x.position_indices),
+            _picked(to, x.position_indices),
+            _picked(v, x.velocity_indices),
+        ),
+    )
 
 
 def difference_rate(
@@ -359,17 +344,13 @@ def difference_rate(
 ) -> list[Scalar]:
     """The rate of the velocity that leads from the positions of `course` to those of `to`: each is
     a pair of positions and velocities."""
-    velocities: list[Scalar] = [ZERO] * coupling.velocities
-    for chart in charts(coupling):
-        ends = (
-            along(
-                [q[k] for k in chart.position_indices],
-                chart.position_rates(
-                    [q[k] for k in chart.position_indices], [v[k] for k in chart.velocity_indices]
-                ),
-            )
-            for q, v in (course, to)
-        )
-        for k, x in zip(chart.velocity_indices, tangents(chart.difference(*ends)), strict=True):
-            velocities[k] = x
-    return velocities
+
+    def of_chart(chart: Chart) -> list[Scalar]:
+        ends = []
+        for q, v in (course, to):
+            at = _picked(q, chart.position_indices)
+            rates = chart.position_rates(at, _picked(v, chart.velocity_indices))
+            ends.append(along(at, rates))
+        return tangents(chart.difference(*ends))
+
+    return _velocities(coupling, of_chart)

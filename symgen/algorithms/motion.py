@@ -51,33 +51,19 @@ def velocities(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[
     """The velocity of every body at the rates `qd`; 0 is the base, at rest."""
     moving = {0: Velocity()}
     for i in system.outward:
+        parent, place = moving[system.body(i).parent], system.body(i).placement
         with system.section(i, "velocity"):
-            moving[i] = _next_velocity(system, i, moving[system.body(i).parent], q[i - 1], qd)
+            approach, relative = place.to_joint_frame(q[i - 1]), system.relative_twist(i, qd)
+            at_joint = parent.body.to_child(approach)
+            body = (at_joint.to_child(place.to_body(q[i - 1])) + relative).named(f"{i}")
+            carrier = at_joint
+            if system.same_joint_as_parent(i):
+                carrier, relative = (
+                    x.to_child(approach) for x in (parent.carrier, parent.relative)
+                )
+            joint = place.select_by_axes(parent=carrier, body=body)
+            moving[i] = Velocity(body, joint, carrier, relative)
     return moving
-
-
-def _next_velocity(
-    system: CanonicalModel, i: int, parent: Velocity, q: Scalar, qd: Coordinates
-) -> Velocity:
-    constant_frame_pose = system.body(i).placement
-    approach, relative = constant_frame_pose.to_joint_frame(q), system.relative_twist(i, qd)
-    at_joint = parent.body.to_child(approach)
-    body = (at_joint.to_child(constant_frame_pose.to_body(q)) + relative).named(f"{i}")
-    if system.same_joint_as_parent(i):
-        carrier, relative = (x.to_child(approach) for x in (parent.carrier, parent.relative))
-    else:
-        carrier = at_joint
-    return Velocity(
-        body, constant_frame_pose.select_by_axes(parent=carrier, body=body), carrier, relative
-    )
-
-
-def next_twist(
-    system: CanonicalModel, i: int, parent: Twist, q: Coordinates, qd: Coordinates
-) -> Twist:
-    """The twist of body `i` from that of its parent."""
-    steps = system.steps(i, q)
-    return parent.to_child(steps) + system.relative_twist(i, qd)
 
 
 def twists(system: CanonicalModel, q: Coordinates, qd: Coordinates) -> dict[int, Twist]:

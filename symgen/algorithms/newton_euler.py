@@ -1,5 +1,5 @@
 """Inverse dynamics, bias and gravity by the recursive Newton-Euler algorithm in pseudo-inertia
-form, with friction that depends on the load of a joint in closed form.
+form, with friction that depends on the load of a joint in closed form; and the wrenches of joints.
 
 Symbols: w angular velocity, wd its derivative, a acceleration of the body's origin less gravity, f
 and n the force and moment on the body at its origin, all in the body's own axes; U the field of
@@ -8,21 +8,33 @@ accelerations.
 The load x of a joint is the force that it transmits, M q̈ + C q̇ + g less external wrenches, of its
 coordinate: with those of the joints and rotors that follow it. Inverse dynamics adds k |x| to it.
 Forward dynamics solves τ = x + k |x| + other friction for x joint by joint, and runs without
-friction on x."""
+friction on x.
 
-from collections.abc import Callable, Mapping
-from functools import wraps
+The wrench of a joint moves the child and all that it carries, rotors included, against gravity and
+external wrenches: the backward pass of the algorithm (Featherstone, Rigid Body Dynamics Algorithms,
+2008, table 5.1, f_i). It is that of the bearing, the drive and the friction of the joint together;
+along the axis of the joint it is the joint force less friction, springs and the joint's own rotor.
+Six-vectors have the force (N) first, then the moment (N m) about the origin of the joint's frame of
+the robot's file, which moves with the child."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial, wraps
 from types import MappingProxyType
 
 from symgen.algorithms.fluids import fluid_forces, without_resistance
+from symgen.algorithms.kinematics import fixed_frame_pose
 from symgen.algorithms.motion import motions, rotate_wrenches
 from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.regressors import SOURCE as REGRESSOR_SOURCE
+from symgen.algorithms.regressors import check_outside_loops, wrench_entries
 from symgen.errors import OptionError
-from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
+from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel, LinkFrame
 from symgen.mechanics.joint_forces import NO_JOINT_FORCE, JointState
 from symgen.mechanics.moments import shift_to_parent_named
-from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import ZERO_FORCE, Force
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.rigid_motion import Motion, matvec
+from symgen.mechanics.spatial import ZERO_FORCE, Force, Vector
+from symgen.numbers.autodiff import jacobian
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 SOURCE = (
@@ -209,3 +221,142 @@ def with_solved_loads(algorithm: Algorithm) -> Algorithm:
         return algorithm(frictionless, q, qd, loads)
 
     return solved
+
+
+# -- joint wrenches --------------------------------------------------------------------------------
+
+
+PER_COORDINATE = "N or N m, per {}"
+
+_wrench_quantity = partial(
+    quantity,
+    inputs=("q", "qd", "qdd"),
+    source="Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1",
+    method="joint_wrenches",
+    depends_on_external_forces=True,
+    wrenches_only=True,
+    regroupings=(WHOLE,),
+)
+
+
+def _wrenches(
+    system: CanonicalModel,
+    q: Coordinates,
+    qd: Coordinates,
+    qdd: Coordinates,
+    frames: Iterable[LinkFrame],
+) -> list[Scalar]:
+    """The forces of joints on their bodies and all beyond them, at their frames, six entries
+    each."""
+    moving = motions(system, q, qd, qdd)
+    forces = subtree_forces(system, q, moving, fluid_forces(system, q, qd, moving))
+    at_frames = (forces[frame.body].placed(frame.pose.inverse) for frame in frames)
+    return [x for force in at_frames for x in (*force.linear, *force.angular)]
+
+
+@_wrench_quantity(
+    "joint_wrench",
+    "force and moment in a joint, joint axes",
+    closed_loops=True,
+    subject="joint",
+    outputs=(Array("w_joint", "force, then moment of parent on child", "N, N m", (6,)),),
+)
+def joint_wrench(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, joint: str
+) -> list[Scalar]:
+    """The wrench of the parent on the child about the joint's origin in the joint's axes, 6
+    numbers."""
+    frame = system.joint_frame(joint)
+    check_outside_loops(system, frame.body, joint)
+    return _wrenches(system, q, qd, qdd, [frame])
+
+
+@_wrench_quantity(
+    "joint_wrench_aligned",
+    "force and moment in a joint, root axes",
+    closed_loops=True,
+    subject="joint",
+    outputs=(
+        Array("w_joint_a", "force, then moment of parent on child, root axes", "N, N m", (6,)),
+    ),
+)
+def joint_wrench_aligned(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, joint: str
+) -> list[Scalar]:
+    """The wrench of the parent on the child about the joint's origin in the root link's axes, 6
+    numbers."""
+    frame = system.joint_frame(joint)
+    rows, wrench = (
+        fixed_frame_pose(system, q, frame).rows,
+        joint_wrench(system, q, qd, qdd, joint=joint),
+    )
+    force, moment = (Vector(*wrench[k : k + 3]) for k in (0, 3))
+    return [*matvec(rows, force), *matvec(rows, moment)]
+
+
+@_wrench_quantity(
+    "joint_wrenches",
+    "force and moment in every joint, joint axes",
+    outputs=(
+        Array(
+            "w_joints",
+            "force, then moment of parent on child, one row per moving joint in file order",
+            "N, N m",
+            ("joints", 6),
+        ),
+    ),
+)
+def joint_wrenches(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> list[Scalar]:
+    """The wrenches of all moving joints, each about its origin in its axes, joints x 6,
+    row-major."""
+    return _wrenches(system, q, qd, qdd, system.joint_frames.values())
+
+
+@quantity(
+    "joint_wrench_regressor",
+    "W(q, qd, qdd) pi = force and moment in a joint",
+    closed_loops=True,
+    inputs=("q", "qd", "qdd"),
+    subject="joint",
+    outputs=(
+        Array(
+            "W_joint",
+            "regressor of the wrench in a joint, ten columns per body",
+            "N, N m per kg, kg m, kg m^2",
+            (6, "ten"),
+        ),
+    ),
+    source=REGRESSOR_SOURCE,
+    method="joint_wrenches",
+    needs_inertia=False,
+    regroupings=(WHOLE,),
+)
+def joint_wrench_regressor(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, joint: str
+) -> list[Scalar]:
+    """W with W π the wrench in the joint without external wrenches, 6 x 10 n, row-major."""
+    return wrench_entries(system, (q, qd, qdd), system.joint_frame(joint), joint)
+
+
+@_wrench_quantity(
+    "joint_wrench_derivatives",
+    "derivatives of force and moment in a joint in q, qd, qdd",
+    subject="joint",
+    outputs=tuple(
+        Array(f"w_joint_{name}", f"dw/d{name}, joint axes", PER_COORDINATE.format(units), (6, "n"))
+        for name, units in (("q", "rad | m"), ("qd", "rad/s | m/s"), ("qdd", "rad/s^2 | m/s^2"))
+    ),
+)
+def joint_wrench_derivatives(
+    system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, joint: str
+) -> tuple[list[Scalar], ...]:
+    """∂w/∂q, ∂w/∂q̇ and ∂w/∂q̈ of the wrench in the joint's axes, each 6 x n, row-major, by forward
+    differentiation."""
+    wrench = partial(joint_wrench, system, joint=joint)
+    return (
+        jacobian(lambda x: wrench(x, qd, qdd), q),
+        jacobian(lambda x: wrench(q, x, qdd), qd),
+        jacobian(lambda x: wrench(q, qd, x), qdd),
+    )

@@ -5,12 +5,10 @@ Columns of regressors for unit rates: what a unit twist finds, for each of the t
 motion of another (see `symgen.algorithms.regressors`, also for the order of the parameters, which
 are the last index)."""
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import combinations_with_replacement
 
 from symgen.algorithms.motion import (
-    PotentialPerMass,
     motions,
     potential_per_mass,
     twists,
@@ -32,7 +30,7 @@ from symgen.mechanics.joint_forces import LAWS, JointState
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.rigid_motion import twist_at_frame
 from symgen.mechanics.spatial import Twist
-from symgen.numbers.dual import unit
+from symgen.numbers.autodiff import unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 MATRICES = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13a, 13c"
@@ -112,25 +110,16 @@ def _kinetic_entries(twist: Twist) -> list[Scalar]:
 def potential_energy_regressor(system: CanonicalModel, q: Coordinates) -> list[Scalar]:
     """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers;
     then of each joint those of its spring, without the ½ k r² that no state changes."""
-    entries = potential_per_mass(system, q)
-    of_links = [
-        x
-        for i in system.link_bodies
-        for x in _potential_entries(entries[i].seen_in(system.link_pose(i)))
-    ]
-    return [*of_links, *[ZERO] * len(system.rotors), *_spring_entries(system, q)]
-
-
-def _spring_entries(system: CanonicalModel, q: Coordinates) -> Iterator[Scalar]:
-    """The entries of the energy of springs for each coefficient, joint by joint."""
+    potentials, entries = potential_per_mass(system, q), list[Scalar]()
+    for i in system.link_bodies:
+        potential = potentials[i].seen_in(system.link_pose(i))
+        entries += [potential.level, *potential.slope, *[ZERO] * 6]
+    entries += [ZERO] * len(system.rotors)
     for i, law in system.passive_columns:
         energy = LAWS[law].energy
         if energy is not None:
-            yield energy(JointState(q[i - 1], ZERO), system.body(i).passive.shape)
-
-
-def _potential_entries(potential: PotentialPerMass) -> list[Scalar]:
-    return [potential.level, *potential.slope, *[ZERO] * 6]
+            entries.append(energy(JointState(q[i - 1], ZERO), system.body(i).passive.shape))
+    return entries
 
 
 # -- matrices --------------------------------------------------------------------------------------

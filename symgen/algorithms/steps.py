@@ -14,11 +14,11 @@ from symgen.algorithms.forward_dynamics import (
     forward_dynamics_articulated,
     uncoupled,
 )
-from symgen.algorithms.manifold import Matrix, bracket, charts, moved, slopes
+from symgen.algorithms.manifold import Matrix, bracket, displacement, moved, slopes
 from symgen.algorithms.registry import JOINTS, Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
-from symgen.numbers.scalar import ZERO, Coordinates, Scalar
+from symgen.numbers.scalar import Coordinates, Scalar
 
 Accelerations = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates], list[Scalar]]
 LIE = "Solà, Deray & Atchuthan, A micro Lie theory for state estimation in robotics, 2018"
@@ -69,12 +69,7 @@ def integrate(system: CanonicalModel, q: Coordinates, dq: Coordinates) -> list[S
 def difference(system: CanonicalModel, q: Coordinates, q_end: Coordinates) -> list[Scalar]:
     """The velocity that leads from q to q_end in one unit of time, shape n; of turns the shorter,
     below π."""
-    velocity: list[Scalar] = [ZERO] * system.coupling.velocities
-    for chart in charts(system.coupling):
-        ends = [q[k] for k in chart.position_indices], [q_end[k] for k in chart.position_indices]
-        for k, x in zip(chart.velocity_indices, chart.difference(*ends), strict=True):
-            velocity[k] = x
-    return velocity
+    return displacement(system.coupling, q, q_end)
 
 
 @_position_quantity(

@@ -23,7 +23,7 @@ from symgen.algorithms.gradients import rates_by_symbols
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.canonical_model import CanonicalModel
-from symgen.numbers.dual import along, jacobian, tangents, unit
+from symgen.numbers.autodiff import along, jacobian, tangents, unit
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar
 
 Entries = list[Scalar]

@@ -3,8 +3,9 @@
 With u the velocity field at joint rates λ, λᵀ τ is the virtual power ∫ u·(r̈ - g) dm, a sum over
 bodies of their twists at rates λ times their inertial forces: only the outward pass of inverse
 dynamics and no force is carried inward. (Kane & Levinson, Dynamics: theory and applications, 1985,
-sec. 6.1.) What comes back along that pass (`symgen.numbers.reverse`) are forces and momenta, those
-of `adjoints`, but carried over the turns of parallel joints at once, and only where they are read.
+sec. 6.1.) What comes back along that pass (`symgen.numbers.autodiff`) are forces and
+momenta, those of `adjoints`, but carried over the turns of parallel joints at once, and only where
+they are read.
 
 Second derivatives also in absolute angles along parallel joints. A run is joints whose axes are
 parallel, one behind the other, or the only joint of a body that carries nothing. Its bodies are
@@ -20,14 +21,13 @@ from itertools import product
 
 from symgen.algorithms import adjoint_hessians, adjoints
 from symgen.algorithms.adjoint_hessians import FourBlocks
-from symgen.algorithms.adjoints import ThreeGradients, power
+from symgen.algorithms.adjoints import ThreeGradients
 from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
 from symgen.algorithms.fluids import fluid_forces
 from symgen.algorithms.motion import (
     initial_motion,
     motions,
     next_motion,
-    next_twist,
     rotate_wrenches,
     velocities,
     wrenches_in_link_axes,
@@ -38,8 +38,15 @@ from symgen.mechanics.canonical_model import CanonicalBody, CanonicalModel
 from symgen.mechanics.joint_type import TURN
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import ZERO_TWIST, Angle, Turn, Twist
-from symgen.numbers.dual import along, tangent, unit
-from symgen.numbers.reverse import Record, RecordedNumber, gradient, record_inputs
+from symgen.numbers.autodiff import (
+    Record,
+    RecordedNumber,
+    along,
+    gradient,
+    record_inputs,
+    tangent,
+    unit,
+)
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, sum_in_order
 
 Form = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Scalar]
@@ -53,11 +60,11 @@ def virtual_power(
     moving, virtual = motions(system, q, qd, qdd), velocities(system, q, lam)
     total: Scalar = ZERO
     for i, force in fluid_forces(system, q, qd, moving).items():
-        total = total + power(virtual[i].body, force)
+        total = total + virtual[i].body.power(force)
     system = rotate_wrenches(system, q)
     for i in system.outward:
         with system.section(i, "virtual power"):
-            total = total + power(virtual[i].body, inertial_force(system.body(i), moving[i]))
+            total = total + virtual[i].body.power(inertial_force(system.body(i), moving[i]))
     return total
 
 
@@ -247,10 +254,11 @@ def weighted_joint_forces(
             else:
                 start = before.turned
                 motion = next_motion(system, i, start.motion, (q, qd, qdd))
-                members[i] = BodyOfRun(motion, next_twist(system, i, start.virtual, q, lam))
+                virtual = start.virtual.to_child(system.steps(i, q))
+                members[i] = BodyOfRun(motion, virtual + system.relative_twist(i, lam))
             x = members[i]
             force = inertial_force(_in_run_axes(body, x.turn), x.motion)
-            total = total + power(x.virtual, force)
+            total = total + x.virtual.power(force)
     return total
 
 

@@ -21,7 +21,7 @@ from symgen.certified.enclosures import (
 from symgen.compiler.evaluate import levels
 from symgen.compiler.passes import live_nodes
 from symgen.compiler.program import Output, Program, Ref
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 MAX_BISECTIONS: Final = 512
 """Boxes that are halved at once at most, before their bounds are compared again."""

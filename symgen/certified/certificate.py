@@ -18,8 +18,8 @@ from symgen.certified.forces import force_ranges
 from symgen.compiler.program import Ref
 from symgen.errors import OptionError
 from symgen.mechanics.model import RigidBodyModel
+from symgen.numbers.scalar import Numbers
 from symgen.numbers.trig import TYPES
-from symgen.numbers.types import Numbers
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NUMBER_PAIRS, WHOLE
 from symgen.tracing.function import Function

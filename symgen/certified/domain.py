@@ -19,8 +19,8 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.standard_joints import JOINT_TYPES
+from symgen.numbers.scalar import Numbers
 from symgen.numbers.trig import TYPES
-from symgen.numbers.types import Numbers
 from symgen.text import cited, hint, shown
 
 POSITION: Final = "position"

@@ -20,8 +20,8 @@ from symgen.compiler.evaluate import Rows, levels
 from symgen.compiler.program import Node, Program
 from symgen.errors import OptionError
 from symgen.numbers.operations import OPS
+from symgen.numbers.scalar import Numbers
 from symgen.numbers.trig import SINES, sincos
-from symgen.numbers.types import Numbers
 from symgen.proof.bounds import (
     ROUNDOFF,
     SINE_ULP,

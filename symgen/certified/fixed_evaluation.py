@@ -17,7 +17,7 @@ from symgen.certified.enclosures import Arithmetic, enclosures
 from symgen.certified.fixed_point import FixedProgram
 from symgen.certified.fixed_types import SUM_SHIFT, TURN_BITS, FixedType, IntegerStep, shifted_right
 from symgen.compiler.program import Program, Value
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import AnyArray
 
 Sines = Callable[[Any], tuple[Any, Any]]
 """Sine and cosine of an angle in 32 bits, as integers."""

@@ -29,7 +29,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import position_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.tracing.function import Function
 
 Entry = tuple[str, int]

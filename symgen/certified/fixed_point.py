@@ -35,7 +35,7 @@ from symgen.certified.fixed_types import (
 from symgen.compiler.evaluate import Levels, levels
 from symgen.compiler.passes import live_nodes, use_counts
 from symgen.compiler.program import Program
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 SignedRows = list[Signed[int]]
 

@@ -18,7 +18,7 @@ from symgen.certified.enclosures import EXACT
 from symgen.compiler.evaluate import Rows, levels, node_values
 from symgen.compiler.program import Program, Ref
 from symgen.errors import OptionError
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.tracing.function import Function
 from symgen.tracing.request import FunctionRequest, find_quantity
 from symgen.tracing.trace import trace

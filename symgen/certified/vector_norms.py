@@ -22,7 +22,7 @@ from symgen.certified.program_structures import (
     Vectors,
     vector_of,
 )
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 NORM_MARGIN: Final = 1.0 + 2.0**-46
 """Each length is multiplied by this for the rounding of its sums and square roots."""

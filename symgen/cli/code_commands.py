@@ -364,7 +364,7 @@ def dump(file: str, quantity: str, as_json: bool, **options: Any) -> None:
     \b
     symgen dump robots/ur5.urdf --quantity gravity
     """
-    from symgen.compiler.dump import dump as dumped
+    from symgen.compiler.passes import dump as dumped
     from symgen.jobs.api import trace
 
     function = trace(file, quantity, **options)

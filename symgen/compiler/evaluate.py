@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from symgen.compiler.passes import cached_analysis, live_nodes
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.numbers.operations import OPS, Op
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, AnyArray, Scalar
 from symgen.numbers.trig import TYPES
-from symgen.numbers.types import AnyArray
 
 Rows = NDArray[np.intp]
 

@@ -69,9 +69,12 @@ def _input_sum_names(program: Program) -> dict[Index, Name]:
             continue  # nearly all
         if op == "input":
             entries[index] = (a, (b + 1,))
-        elif op == "add" and (joined := _added(entries.get(a), entries.get(b))):
-            entries[index] = joined
-            names[index] = (joined[0] + _number_suffix(joined[1]), False)
+        elif op == "add" and a in entries and b in entries and entries[a][0] == entries[b][0]:
+            entries[index] = array, added = (
+                entries[a][0],
+                tuple(sorted(entries[a][1] + entries[b][1])),
+            )
+            names[index] = (array + _number_suffix(added), False)
         elif op in ("add", "sub") and (joints := _shifted_joints(program, index, entries)):
             shifted[index] = joints
             names[index] = ("theta" + _number_suffix(joints), False)
@@ -80,13 +83,6 @@ def _input_sum_names(program: Program) -> dict[Index, Name]:
         elif op in ("cos", "sin") and a in shifted:
             names[index] = (f"{op[0]}theta" + _number_suffix(shifted[a]), False)
     return names
-
-
-def _added(a: InputSum | None, b: InputSum | None) -> InputSum | None:
-    """The entries that the sum of two such sums adds up, None where their arrays differ."""
-    if a is None or b is None or a[0] != b[0]:
-        return None
-    return a[0], tuple(sorted(a[1] + b[1]))
 
 
 def _shifted_joints(

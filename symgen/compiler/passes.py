@@ -1,10 +1,31 @@
-"""Analyses of a complete program: live nodes, operation counts, names and signs."""
+"""Analyses of a complete program: live nodes, operation counts, names and signs; and its text.
+
+The text is what `symgen dump` prints, one operation a line::
+
+    input q[2]
+    input qd[2]
+
+    body 1, upper: motion
+      c1 = cos(q[0])
+      %7 = c1 * 0.5
+      a1_x = qd[1] - %7
+
+    output tau[2]
+      tau[0] = -a1_x
+      tau[1] = 0
+
+Operations stand in the order of the tape, dead ones left out, under the step of the algorithm that
+they were born in. ``%7`` is node 7 of the tape; where the algorithm named a value, sign included,
+that name stands for it, and signs are moved within the line, which is exact, so that no operand
+needs one. Constants print as the shortest decimal that reads back as the same double, structural
+zeros as ``0``."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from functools import wraps
+from itertools import product
 from types import MappingProxyType
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -238,3 +259,75 @@ def _single_readers(program: Program) -> dict[Index, Index]:
     return {
         k: index for index in live_nodes(program) for k in operands(nodes[index]) if times[k] == 1
     }
+
+
+# -- text ------------------------------------------------------------------------------------------
+
+
+INFIX_SYMBOLS = {"mul": "*", "div": "/", "neg": ""}
+NodeNames = Mapping[Index, tuple[str, bool]]
+
+
+def dump(program: Program) -> str:
+    """The live part of a program in the format of this module, without a final newline."""
+    names = node_names(program)
+    parts = ["\n".join(f"input {name}{_indices(shape)}" for name, shape in program.inputs)]
+    parts += _section_texts(program, names)
+    for out in program.outputs:
+        lines = [f"output {out.name}{_indices(out.shape)}"]
+        for place, ref in zip(product(*map(range, out.shape)), out.refs, strict=True):
+            lines.append(f"  {out.name}{_indices(place)} = {_output_text(program, names, ref)}")
+        parts.append("\n".join(lines))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _section_texts(program: Program, names: NodeNames) -> Iterator[str]:
+    """The operations, in runs of one section."""
+    title, lines = "", list[str]()
+    for index in live_nodes(program):
+        if program.nodes[index].op in LEAVES:
+            continue
+        if program.sections[index] != title:
+            yield "\n".join(lines)
+            title = program.sections[index]
+            lines = [title] if title else []
+        lines.append(f"  {_operation_line(program, names, index)}")
+    yield "\n".join(lines)
+
+
+def _operation_line(program: Program, names: NodeNames, index: Index) -> str:
+    """One line: the node's name, or its negative's, and what it is."""
+    node = program.nodes[index]
+    name, negative = names.get(index, (f"%{index}", False))
+    operand_texts = [_operand_text(program, names, k) for k in operands(node)]
+    texts, signs = [text for text, _ in operand_texts], [sign for _, sign in operand_texts]
+    if node.op in ("add", "sub"):
+        turned = signs[0] != negative  # a difference with a sign in front is turned round
+        if (signs[0] != signs[1]) != (node.op == "sub"):
+            return f"{name} = {' - '.join(reversed(texts) if turned else texts)}"
+        return f"{name} = {f'-{texts[0]} - {texts[1]}' if turned else ' + '.join(texts)}"
+    if node.op in INFIX_SYMBOLS:
+        sign = sum(signs, negative != (node.op == "neg")) % 2
+        return f"{name} = {'-' * sign}{f' {INFIX_SYMBOLS[node.op]} '.join(texts)}"
+    (sign,), parity = signs, OPS[node.op].parity
+    inner, outer = sign and not parity, negative != (sign and parity == "odd")
+    return f"{name} = {'-' * outer}{node.op}({'-' * inner}{texts[0]})"
+
+
+def _operand_text(program: Program, names: NodeNames, index: Index) -> tuple[str, bool]:
+    """The text that stands for a node, and whether that is its negative."""
+    node = program.nodes[index]
+    if node.op in LEAVES:
+        return (f"{node.a}[{node.b}]" if node.op == "input" else repr(node.a)), False
+    return names.get(index, (f"%{index}", False))
+
+
+def _output_text(program: Program, names: NodeNames, ref: Ref | None) -> str:
+    if ref is None:
+        return "0"
+    text, negative = _operand_text(program, names, ref.node)
+    return f"{'-' * (ref.negative != negative)}{text}"
+
+
+def _indices(shape: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, shape))}]" if shape else ""

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from symgen.numbers.decimals import Exact
-from symgen.numbers.named import NamedNumber, no_value_error
+from symgen.numbers.decimals import DecimalFloat
 from symgen.numbers.operations import OPS
-from symgen.numbers.scalar import PRIME, ZERO, Scalar, plain
+from symgen.numbers.scalar import PRIME, ZERO, NamedNumber, Scalar, no_value_error, plain
 
 Index = int
 """The place of a node on its tape."""
@@ -193,7 +192,7 @@ class Program:
         return {**self.__dict__, "analysis_cache": {}}
 
     def __repr__(self) -> str:
-        """A summary; `symgen.compiler.dump` prints the operations."""
+        """A summary; `symgen.compiler.passes` prints the operations."""
         outputs = ", ".join(out.name for out in self.outputs)
         return f"<Program of {len(self.nodes)} nodes with the outputs {outputs or 'none'}>"
 
@@ -257,7 +256,7 @@ class Program:
 
     def ref(self, x: Scalar) -> Ref:
         """The node of `x` on this tape with its sign; numbers become constants."""
-        if type(x) is float or type(x) is Exact or type(x) is int:
+        if type(x) is float or type(x) is DecimalFloat or type(x) is int:
             known = self._constants.get(x)
             if known is not None:
                 return known

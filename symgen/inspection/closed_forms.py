@@ -16,10 +16,9 @@ from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import latex_name
 from symgen.mechanics.model import RigidBodyModel
 from symgen.symbolic.closed_form import grouping_relations
+from symgen.symbolic.symbol_graph import Meaning, as_fraction, as_latex, as_text
 from symgen.symbolic.symbolic import Symbolic
-from symgen.symbolic.symbolic_tape import as_fraction
 from symgen.symbolic.symbolic_trace import SYMBOL_KINDS, SymbolChoice, meanings
-from symgen.symbolic.symbols import Meaning, as_latex, as_text
 from symgen.text import cited, shown
 from symgen.tracing.request import find_quantity
 

@@ -30,7 +30,7 @@ from symgen.mechanics.joint_listing import (
 from symgen.mechanics.model import Limits, RigidBodyModel
 from symgen.mechanics.parameters import lump_links
 from symgen.mechanics.spatial import Pose
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import AnyArray
 from symgen.reading.visual_shapes import VisualShape
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.trace import trace_all

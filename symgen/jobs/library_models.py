@@ -11,7 +11,7 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.mechanics.model import Joint
 from symgen.mechanics.spatial import IDENTITY, Pose
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.subtree import FLOATING_BASE
 from symgen.text import shown
 

@@ -33,7 +33,7 @@ from symgen.mechanics.model import Joint, RigidBodyModel
 from symgen.mechanics.spatial import Pose
 from symgen.native.compiler import ProcessEnded, run_isolated, workspace
 from symgen.numbers.operations import tanh
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.options import rows
 from symgen.reading.sources import read
 from symgen.reading.xacro_expansion import needs_expansion

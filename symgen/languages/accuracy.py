@@ -18,7 +18,7 @@ from symgen.mechanics.independence import independent_parameters
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.caching import cached_method
 from symgen.numbers.decimals import number
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.proof.bounds import (
     ROUNDOFF,
     BoundedArray,

@@ -11,7 +11,7 @@ from symgen.compiler.passes import live_nodes
 from symgen.languages.conventions import ROW_MAJOR, IndexConvention
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
-from symgen.numbers.decimals import Exact
+from symgen.numbers.decimals import DecimalFloat
 from symgen.numbers.scalar import Scalar
 from symgen.tracing.function import Function
 
@@ -187,7 +187,7 @@ def named_constants(function: Function) -> list[str]:
 
 def _as_constant(value: Scalar) -> float | None:
     """The value of a constant, None for a tape value or a structural zero."""
-    return float(value) if isinstance(value, Exact | int | float) else None
+    return float(value) if isinstance(value, DecimalFloat | int | float) else None
 
 
 def _model_constants(layout: CanonicalModel) -> Iterator[tuple[str, Scalar]]:

@@ -38,7 +38,7 @@ from symgen.proof.state_generation import (
     with_random_unit_quaternions,
 )
 from symgen.tracing.function import Function
-from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
+from symgen.tracing.robot import ParametricModel, RegroupedModel, Sizes
 
 TEST_STATES = 5
 MIN_TEST_STATES = 2
@@ -155,7 +155,7 @@ class Module:
     @cached_property
     def dimensions(self) -> dict[str, int]:
         """The named sizes of arrays."""
-        return dimensions(self._shared_regrouping)
+        return Sizes(self._shared_regrouping)
 
     def inputs(self, function: Function) -> tuple[Array, ...]:
         """The input arrays of a function, in argument order."""

@@ -18,7 +18,7 @@ from symgen.languages.accuracy import Accuracy
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.module import Floats, Module
 from symgen.native.compiler import time_limit
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import AnyArray
 from symgen.proof.reference_values import MAX_STATES, EvaluatorsByCount, reference_results
 from symgen.tracing.function import Function
 

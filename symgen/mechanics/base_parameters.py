@@ -40,8 +40,7 @@ from symgen.mechanics.parameters import (
     rotor_inertia,
 )
 from symgen.mechanics.spatial import Vector
-from symgen.numbers.scalar import Scalar, sum_in_order
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers, Scalar, sum_in_order
 
 REGROUPED: Final[Mapping[str, str]] = {
     "m": "MR",

@@ -17,8 +17,7 @@ from symgen.mechanics.joint_forces import JointForce
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.spatial import Pose, Triple
 from symgen.mechanics.standard_joints import default_second_axis
-from symgen.numbers.scalar import Scalar, plain
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers, Scalar, plain
 from symgen.text import shown
 
 LANES: Final = 8

@@ -14,8 +14,7 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.placement import ToAxis
 from symgen.mechanics.spatial import Angle, Pose, Rotation, Shift, Step, Triple, Turn, Vector, cross
 from symgen.numbers.decimals import norm
-from symgen.numbers.named import NamedNumber
-from symgen.numbers.scalar import ZERO, Scalar, dot, plain, structural
+from symgen.numbers.scalar import ZERO, NamedNumber, Scalar, dot, plain, structural
 
 ROUNDING = 1e-13
 """Cosines and sines this close to 0 or ±1 are taken as exact: what products of exact rotations

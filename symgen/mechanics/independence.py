@@ -18,8 +18,7 @@ from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, SecondMoment
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.spatial import ZERO_VECTOR, Vector
-from symgen.numbers.scalar import ZERO, Scalar, plain
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import ZERO, Numbers, Scalar, plain
 
 Key = tuple[int, int]
 """A parameter of a body in its canonical frame: the body's number and an index into MOMENTS."""

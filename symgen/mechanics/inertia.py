@@ -18,8 +18,7 @@ from symgen.mechanics.spatial import (
     Vector,
     axis_vector,
 )
-from symgen.numbers.scalar import ZERO, Scalar, labelled, named, structural
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import ZERO, Numbers, Scalar, labelled, named, structural
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,7 @@ from symgen.mechanics.inertia import (
     pseudo_inertia_matrix,
 )
 from symgen.mechanics.model import Body, Link, RigidBodyModel
-from symgen.numbers.named import NamedNumber
-from symgen.numbers.scalar import ZERO
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import ZERO, NamedNumber, Numbers
 
 DEFINITE, SEMIDEFINITE, INDEFINITE, NO_INERTIA = (
     "definite",

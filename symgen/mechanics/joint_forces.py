@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from symgen.mechanics.kinematic_loop import coordinate
-from symgen.numbers.dual import derivative
+from symgen.numbers.autodiff import derivative
 from symgen.numbers.operations import exp, sign, sqrt, tanh
 from symgen.numbers.scalar import ZERO, Scalar, plain
 

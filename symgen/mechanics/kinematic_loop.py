@@ -123,7 +123,7 @@ class UnitAngle:
         return c, s
 
     def displaced_by(self, changes: Sequence[Scalar]) -> "UnitAngle":
-        """The angle after the first of the small changes (`symgen.numbers.dual.along`)."""
+        """The angle after the first of the small changes (`symgen.numbers.autodiff.along`)."""
         return self + changes[0]
 
     def named(self, name: str) -> "UnitAngle":

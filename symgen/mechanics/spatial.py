@@ -310,6 +310,15 @@ class Twist:
         w, v = self.w, self.v
         return Twist(w.cross(other.w), w.cross(other.v) + v.cross(other.w))
 
+    def cross_force(self, force: "Force") -> "Force":
+        """The rate of a force that is fixed to a body with this twist, v ×* f (F08, eq. 2.30)."""
+        w, v = self.w, self.v
+        return Force(w.cross(force.linear), w.cross(force.angular) + v.cross(force.linear))
+
+    def power(self, force: "Force") -> Scalar:
+        """The power of a force at this twist."""
+        return self.w.dot(force.angular) + self.v.dot(force.linear)
+
     def at(self, r: Vector) -> Vector:
         """The velocity of the point `r`."""
         return self.v + self.w.cross(r)

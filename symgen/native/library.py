@@ -28,7 +28,7 @@ from symgen.native.compiler import (
 )
 from symgen.native.store import SUFFIX
 from symgen.numbers.operations import OPS, Op
-from symgen.numbers.types import AnyArray, Numbers
+from symgen.numbers.scalar import AnyArray, Numbers
 from symgen.render import render
 
 

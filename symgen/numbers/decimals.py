@@ -3,8 +3,8 @@ parameters are regrouped (`symgen.mechanics.parameters`), before that they are f
 
 A file says 0.425 and 7.58e-3, and what dynamics makes of them, 0.425² or 1.39056646875 + 0.007555,
 is a decimal again. In binary each step would round, and generated code would say
-1.3981214687499999. An `Exact` is the double nearest to a decimal, which is kept beside it: sums,
-differences and products of such numbers are rounded once, from the exact result.
+1.3981214687499999. A `DecimalFloat` is the double nearest to a decimal, which is kept beside it:
+sums, differences and products of such numbers are rounded once, from the exact result.
 
 Elementary functions of decimals are correctly rounded, so that generated numbers do not depend on
 the math library of the machine."""
@@ -25,8 +25,7 @@ from decimal import (
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from symgen.numbers.named import NamedNumber
-from symgen.numbers.scalar import Scalar, sum_in_order
+from symgen.numbers.scalar import NamedNumber, Scalar, sum_in_order
 
 DIGITS: Final = 60
 """Longest decimal that is kept exactly; beyond, a result is a plain float."""
@@ -40,10 +39,12 @@ def _exact_operation(
     """The operation on decimals where both are and the result is not too long, else on floats;
     scalars of other kinds, which are met as often, do it themselves."""
 
-    def result(a: "Exact", b: Any) -> Any:
-        if type(b) is Exact or type(b) is int:
+    def result(a: "DecimalFloat", b: Any) -> Any:
+        if type(b) is DecimalFloat or type(b) is int:
             try:
-                return Exact(exact(a.decimal, b.decimal if type(b) is Exact else Decimal(b)))
+                return DecimalFloat(
+                    exact(a.decimal, b.decimal if type(b) is DecimalFloat else Decimal(b))
+                )
             except ArithmeticError:
                 return rounded(a, b)
         plain = isinstance(b, (float, int)) and not isinstance(b, NamedNumber)
@@ -52,21 +53,21 @@ def _exact_operation(
     return result
 
 
-class Exact(float):
+class DecimalFloat(float):
     """The double nearest to a decimal. Arithmetic with others of its kind, and with integers, is
     exact; with floats (states of a run) it is that of floats, with other scalars theirs."""
 
     __slots__ = ("decimal",)
     decimal: Decimal
 
-    def __new__(cls, decimal: Decimal | str) -> "Exact":
+    def __new__(cls, decimal: Decimal | str) -> "DecimalFloat":
         exact = Decimal(decimal)
         number = super().__new__(cls, exact)
         number.decimal = exact
         return number
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Exact, (str(self.decimal),)
+        return DecimalFloat, (str(self.decimal),)
 
     __add__ = _exact_operation(_CONTEXT.add, float.__add__)
     __radd__ = _exact_operation(_CONTEXT.add, float.__radd__)
@@ -80,20 +81,20 @@ class Exact(float):
     def __truediv__(self, other: Any) -> Any:
         return NotImplemented if isinstance(other, NamedNumber) else float.__truediv__(self, other)
 
-    def __neg__(self) -> "Exact":
-        return Exact(-self.decimal)
+    def __neg__(self) -> "DecimalFloat":
+        return DecimalFloat(-self.decimal)
 
-    def __abs__(self) -> "Exact":
-        return Exact(abs(self.decimal))
+    def __abs__(self) -> "DecimalFloat":
+        return DecimalFloat(abs(self.decimal))
 
 
 def exact(x: Scalar) -> Scalar:
     """A float as the shortest decimal that reads back as it, other scalars as they are."""
-    return Exact(repr(x)) if type(x) is float and x - x == 0 else x
+    return DecimalFloat(repr(x)) if type(x) is float and x - x == 0 else x
 
 
 def with_exact_floats(thing: Any) -> Any:
-    """A thing with every float in it as an `Exact`: in tuples and in frozen dataclasses."""
+    """A thing with every float in it as a `DecimalFloat`: in tuples and in frozen dataclasses."""
     if isinstance(thing, tuple):
         return tuple(map(with_exact_floats, thing))
     changed = {}

@@ -38,9 +38,8 @@ from symgen.compiler.evaluate import (
 from symgen.compiler.program import LEAVES, Program, Ref
 from symgen.numbers.decimals import decimal_precision, elementary_function
 from symgen.numbers.operations import OPS, Op
-from symgen.numbers.scalar import ZERO
+from symgen.numbers.scalar import ZERO, Numbers
 from symgen.numbers.trig import TYPES
-from symgen.numbers.types import Numbers
 
 MAX_HELD_DERIVATIVES: Final = 2_000_000
 """Derivatives held at once."""

@@ -15,8 +15,7 @@ from symgen.compiler.parallel import parallel_map
 from symgen.compiler.program import LoopProgram
 from symgen.numbers.caching import cached_method
 from symgen.numbers.decimals import REFERENCE_DIGITS, decimal_precision
-from symgen.numbers.scalar import Scalar
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers, Scalar
 from symgen.proof.laws import LawError, LawEvaluator, law_of
 from symgen.proof.states import decimals
 from symgen.tracing.function import Function

@@ -20,9 +20,8 @@ from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.mechanics.joint_type import quaternion_rows
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.decimals import decimal_precision
-from symgen.numbers.scalar import plain
+from symgen.numbers.scalar import Numbers, plain
 from symgen.numbers.trig import SINES
-from symgen.numbers.types import Numbers
 from symgen.proof.bounds import RoundingErrors
 from symgen.proof.laws.dynamics import mass, tau
 from symgen.proof.states import States

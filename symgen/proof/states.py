@@ -17,8 +17,7 @@ import numpy as np
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.caching import IdentityCache, cached_method
-from symgen.numbers.scalar import ZERO, Scalar
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import ZERO, DecimalArray, Scalar
 from symgen.proof.reference_kinematics import (
     JointPositions,
     JointTrajectory,

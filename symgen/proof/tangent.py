@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symgen.mechanics.spatial import Vector
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import DecimalArray
 from symgen.proof.reference_kinematics import JOINTS, bodies_of_joint, orientation
 from symgen.proof.reference_model import ReferenceModel, matvec
 

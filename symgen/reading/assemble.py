@@ -20,8 +20,7 @@ from symgen.mechanics.base_parameters import BaseParameters, base_parameters, is
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.parameters import lump_links
-from symgen.numbers.scalar import dot
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers, dot
 from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of, ignored_rotor_notices
 from symgen.reading.bodies_from_joints import MotorBody, joint_pose, model_of

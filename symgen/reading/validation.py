@@ -11,7 +11,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.spatial import Triple
 from symgen.numbers.decimals import norm
-from symgen.numbers.named import NamedNumber, named_or_float
+from symgen.numbers.scalar import NamedNumber, named_or_float
 from symgen.reading.description import Inertial, Origin, RobotDescription
 from symgen.reading.rotations import Rows, rotation_from_quaternion, rpy_from_rotation
 from symgen.text import quoted, shown

@@ -18,7 +18,7 @@ from symgen.algorithms.registry import INPUTS
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.native.library import MASKED, is_masked
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import AnyArray
 
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot

@@ -22,7 +22,7 @@ from symgen.identification.prediction.prediction_errors import Prediction
 from symgen.identification.report.prediction_report import with_validation
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import velocity_coordinates
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.options import rows
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions, SourceOptions

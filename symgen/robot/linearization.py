@@ -18,8 +18,7 @@ from symgen.mechanics.leg_positions import NewtonLoop
 from symgen.mechanics.loop_groups import closed_by_newton
 from symgen.mechanics.model import RigidBodyModel
 from symgen.native.library import MASKED, is_masked
-from symgen.numbers.scalar import plain
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers, plain
 from symgen.reading.sources import RobotSource
 from symgen.text import html_table
 from symgen.tracing.function import Function

@@ -19,8 +19,7 @@ from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.scalar import ZERO
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import ZERO, AnyArray
 from symgen.reading.options import RobotOptions
 from symgen.tracing.request import FunctionRequest
 from symgen.tracing.robot import ParametricModel

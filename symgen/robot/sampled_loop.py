@@ -18,7 +18,7 @@ from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import position_coordinates
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.robot.controller import check_ranges
 from symgen.robot.results import EIGENVALUE_ROUNDING, GainLimit, SampledLoop
 from symgen.text import shown

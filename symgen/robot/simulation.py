@@ -12,7 +12,7 @@ import numpy as np
 
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.prediction.prediction_errors import JointLoads, bearing_loads
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.robot.linearization import normalized, rates, vector
 from symgen.text import html_table, install
 from symgen.tracing.function import inputs_by_option

@@ -22,7 +22,7 @@ from symgen.mechanics.independence import IndependentParameters, independent_par
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from symgen.mechanics.spatial import Pose, Vector
-from symgen.numbers.named import NamedNumber
+from symgen.numbers.scalar import NamedNumber
 from symgen.symbolic.polynomials import (
     MAX_EXPONENT,
     MAX_TERMS,
@@ -36,15 +36,16 @@ from symgen.symbolic.polynomials import (
     monomial,
     reduce_squares,
 )
-from symgen.symbolic.symbolic_tape import (
+from symgen.symbolic.symbol_graph import (
     FUNCTION_EXPRESSIONS,
     NumberFormat,
     SymbolicTape,
+    as_latex,
     replacements,
+    symbol,
     unshared_operations,
 )
 from symgen.symbolic.symbolic_trace import SymbolChoice, with_lengths
-from symgen.symbolic.symbols import as_latex, symbol
 from symgen.tracing.robot import ParametricModel
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from symgen.compiler.passes import upstream
 from symgen.compiler.program import Index, Ref
 from symgen.numbers.operations import OPS
-from symgen.symbolic.symbolic_tape import SymbolicTape
+from symgen.symbolic.symbol_graph import SymbolicTape
 
 EXPONENT_BITS: Final = 8
 MAX_EXPONENT: Final = (1 << EXPONENT_BITS) - 1

@@ -14,15 +14,17 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.model import RigidBodyModel
 from symgen.symbolic.closed_form import ClosedForms, Relations, grouping_relations
-from symgen.symbolic.symbolic_tape import (
+from symgen.symbolic.symbol_graph import (
+    Meanings,
     NumberFormat,
     Replacements,
     as_float,
     as_fraction,
+    as_latex,
     replacements,
+    with_short_decimals,
 )
 from symgen.symbolic.symbolic_trace import SymbolChoice, SymbolicTrace, trace_symbolically
-from symgen.symbolic.symbols import Meanings, as_latex, with_short_decimals
 from symgen.text import cited, quoted, shown
 from symgen.tracing.request import find_quantity
 from symgen.tracing.robot import ParametricModel

@@ -24,14 +24,18 @@ from symgen.mechanics.parameters import (
 )
 from symgen.mechanics.placement import Placement, ToAxis
 from symgen.mechanics.spatial import Vector
-from symgen.numbers.named import NamedNumber
-from symgen.numbers.scalar import ZERO, Scalar, plain
-from symgen.symbolic.symbolic_tape import SymbolicTape
-from symgen.symbolic.symbols import Meaning, input_meanings, input_symbols, symbol
+from symgen.numbers.scalar import ZERO, NamedNumber, Scalar, plain
+from symgen.symbolic.symbol_graph import (
+    Meaning,
+    SymbolicTape,
+    input_meanings,
+    input_symbols,
+    symbol,
+)
 from symgen.text import cited, shown
 from symgen.tracing.function import inputs_by_option, run_part
 from symgen.tracing.request import quantities_of_robot
-from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
+from symgen.tracing.robot import ParametricModel, RegroupedModel, Sizes
 from symgen.tracing.singular import check_defined
 
 SYMBOL_KINDS: Final = ("masses", "lengths")
@@ -234,7 +238,7 @@ def trace_symbolically(
     check_defined(replace(robot, runtime=names), [quantity])
     formulation, tape = _formulation(robot, quantity), SymbolicTape()
     regroup = symbolic_model(robot, symbol_choice, formulation.regrouping, tape)
-    sizes = dimensions(regroup)
+    sizes = Sizes(regroup)
     used = {*quantity.inputs, *inputs_by_option(robot, [quantity])}
     read = [name for name in INPUTS if name in used]  # in the order of arguments
     unread = [name for name in given or {} if name not in read]

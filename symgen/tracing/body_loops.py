@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 
-from symgen.algorithms.composite import coupled_mass_matrix
 from symgen.algorithms.registry import INPUTS, Quantity
 from symgen.compiler.passes import counts
 from symgen.compiler.program import LoopProgram
@@ -15,11 +14,10 @@ from symgen.errors import OptionError
 from symgen.mechanics.body_tables import BodyTables, unsupported
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.numbers.operations import COUNTED
-from symgen.numbers.scalar import plain
 from symgen.tracing.function import Function, inputs_by_option
-from symgen.tracing.physical_inertia import check_physical_inertia
+from symgen.tracing.physical_inertia import check_physical_inertia, mass_matrix_at
 from symgen.tracing.request import FunctionRequest, quantities_of_robot
-from symgen.tracing.robot import ParametricModel, dimensions
+from symgen.tracing.robot import ParametricModel, Sizes
 from symgen.tracing.singular import check_defined
 from symgen.tracing.trace import differs
 
@@ -319,7 +317,7 @@ def _function(robot: ParametricModel, tables: BodyTables, request: FunctionReque
     cost = COSTS[_stem(quantity)]
     formulation = next(f for f in quantity.formulations if f.name == cost.compared)
     regroup = robot.regroups[formulation.regrouping]
-    sizes = dimensions(regroup)
+    sizes = Sizes(regroup)
     error_growth = float(ROUNDINGS_PER_BODY * max(tables.depths))
     if quantity.needs_inverse:
         error_growth *= _condition(regroup.layout)
@@ -343,9 +341,7 @@ def _condition(layout: CanonicalModel) -> float:
     q = [0.0] * layout.coupling.positions
     for quaternion in layout.coupling.quaternions:
         q[quaternion.stop - 1] = 1.0
-    system, places, _ = layout.at_state(q)
-    entries = [plain(x) for x in coupled_mass_matrix(system, places)]
-    m = np.array(entries).reshape(layout.dof, layout.dof)
+    m = mass_matrix_at(layout, q)
     root_diagonal = np.sqrt(m.diagonal())
     return float(
         min(

@@ -14,10 +14,9 @@ from itertools import combinations_with_replacement, product
 from math import isfinite, prod
 
 from symgen.algorithms.registry import INPUTS, JOINTS, PACKED_PAIRS, Array, Formulation, Quantity
-from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.objective import Cost, Objective, Processor, cost
-from symgen.compiler.passes import Counts, counts
+from symgen.compiler.passes import Counts, counts, dump
 from symgen.compiler.program import LOOPS_OVER_BODIES, LoopProgram, Program
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import Sections, no_section
@@ -27,7 +26,7 @@ from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import Scalar
 from symgen.text import html, html_table
 from symgen.tracing.request import FunctionRequest
-from symgen.tracing.robot import ParametricModel, RegroupedModel, dimensions
+from symgen.tracing.robot import ParametricModel, RegroupedModel, Sizes
 
 Part = tuple[Quantity, Formulation]
 """A quantity of a function, and how it is computed."""
@@ -97,20 +96,14 @@ def project_to_coordinates(
         return values
     if out.layout == PACKED_PAIRS:
         return _project_packed_pairs(coupling, values)
-    return coupling.pull_back(values, _axis_sizes(coupling, out, len(values)))
-
-
-def _axis_sizes(coupling: Coupling, out: Array, size: int) -> list[int | None]:
-    """The sizes of an output's axes, None where it is that of the bodies; one of the others may
-    have to be found."""
     bodies = len(coupling.maps)
-    known = prod(
-        bodies if axis == "n" else axis if isinstance(axis, int) else 1 for axis in out.shape
+    sizes = [bodies if axis == "n" else axis if isinstance(axis, int) else 1 for axis in out.shape]
+    rest = len(values) // prod(sizes)  # of an axis whose size depends on the robot
+    axes = zip(out.shape, sizes, strict=True)
+    return coupling.pull_back(
+        values,
+        [None if axis == "n" else size if isinstance(axis, int) else rest for axis, size in axes],
     )
-    return [
-        None if axis == "n" else axis if isinstance(axis, int) else size // known
-        for axis in out.shape
-    ]
 
 
 def _project_packed_pairs(coupling: Coupling, values: Sequence[Scalar]) -> list[Scalar]:
@@ -222,7 +215,7 @@ def trace_parts(
     """The program of a function in the formulations given. Raises OptionError."""
     program = Program()
     regrouped = _regrouped_models(regroups, parts)
-    sizes = dimensions(
+    sizes = Sizes(
         next(
             (r for name, r in regrouped.items() if name != WHOLE), regrouped[parts[0][1].regrouping]
         )

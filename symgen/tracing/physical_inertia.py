@@ -17,10 +17,9 @@ from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia_checks import principal_moments
-from symgen.mechanics.model import Body, Limits, Link
+from symgen.mechanics.model import Limits, Link
 from symgen.mechanics.parameters import WHOLE, canonical_model
-from symgen.numbers.scalar import plain
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers, plain
 from symgen.text import shown
 from symgen.tracing.robot import ParametricModel
 
@@ -42,7 +41,7 @@ def sampled_mass_matrices(robot: ParametricModel) -> Numbers:
     mechanism = canonical_model(robot.model)
     interval = (-LARGEST_COORDINATE, LARGEST_COORDINATE)
     states = _sampled_states(mechanism, [interval] * mechanism.coupling.positions)
-    return np.array([_mass_matrix(mechanism, q) for q in states])
+    return np.array([mass_matrix_at(mechanism, q) for q in states])
 
 
 def _sampled_states(mechanism: CanonicalModel, intervals: Sequence[Interval]) -> list[list[float]]:
@@ -55,7 +54,8 @@ def _sampled_states(mechanism: CanonicalModel, intervals: Sequence[Interval]) ->
     return states
 
 
-def _mass_matrix(mechanism: CanonicalModel, q: Sequence[float]) -> Numbers:
+def mass_matrix_at(mechanism: CanonicalModel, q: Sequence[float]) -> Numbers:
+    """The mass matrix at positions, whose quaternions may have any length."""
     state, positions, _ = mechanism.at_state(mechanism.coupling.normalized(q))
     entries = coupled_mass_matrix(state, positions)
     return np.array([plain(x) for x in entries]).reshape(mechanism.dof, mechanism.dof)
@@ -72,7 +72,7 @@ def indefinite_posture(robot: ParametricModel) -> list[float] | None:
         ends = (zip((row.lower, row.upper), interval, strict=True) for row in rows)
         intervals = [tuple(x if end is None else end for end, x in pair) for pair in ends]
     states = _sampled_states(mechanism, intervals)
-    return next((q for q in states if not _is_definite(_mass_matrix(mechanism, q))), None)
+    return next((q for q in states if not _is_definite(mass_matrix_at(mechanism, q))), None)
 
 
 def _is_definite(matrix: Numbers) -> bool:
@@ -112,7 +112,12 @@ class ImpossibleInertia(OptionError):
 
 def impossible_links(robot: ParametricModel) -> list[Link]:
     """The links with inertia that no body has, in bodies that as a whole have none either."""
-    return [link for body in robot.lumped.bodies for link in _impossible_links_of_body(body, robot)]
+    impossible = list[Link]()
+    for body in robot.lumped.bodies:
+        constant = [link for link in body.links if link.name not in robot.blocks]
+        if any(link.parameters for link in constant) and _has_negative_moment(constant):
+            impossible += [x for x in constant if x.parameters and _has_negative_moment([x])]
+    return impossible
 
 
 def check_physical_inertia(
@@ -212,14 +217,6 @@ def _with_other_moments(robot: ParametricModel, names: set[str]) -> ParametricMo
         replace(body, links=tuple(map(changed, body.links))) for body in robot.model.bodies
     )
     return replace(robot, model=replace(robot.model, bodies=bodies))
-
-
-def _impossible_links_of_body(body: Body, robot: ParametricModel) -> list[Link]:
-    """The links that make a body impossible, as far as it is constant."""
-    constant = [link for link in body.links if link.name not in robot.blocks]
-    if not any(link.parameters for link in constant) or not _has_negative_moment(constant):
-        return []
-    return [link for link in constant if link.parameters and _has_negative_moment([link])]
 
 
 def _has_negative_moment(links: list[Link]) -> bool:

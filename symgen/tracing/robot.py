@@ -317,7 +317,10 @@ def _with_values(body: CanonicalBody, par: Iterator[Scalar]) -> CanonicalBody:
 
 
 class Sizes(dict[str, int]):
-    """Named sizes of arrays; the number of base parameters is found out when it is asked for."""
+    """The named sizes of arrays: n velocities, n2 pairs of them, nq positions, b base parameters
+    (y_b with the columns of joints' own, y_b2 pairs of those), ten those of all bodies, par
+    regrouped runtime parameters, joints moving joints, pi those of the user. The number of base
+    parameters is found out when it is asked for."""
 
     def __init__(self, regroup: RegroupedModel) -> None:
         robot, layout = regroup.robot, regroup.layout
@@ -350,13 +353,6 @@ class Sizes(dict[str, int]):
         return len(independent_parameters(self.layout).keys) + (
             self.passive_columns if name == "y_b" else 0
         )
-
-
-def dimensions(regroup: RegroupedModel) -> dict[str, int]:
-    """The named sizes of arrays: n velocities, n2 pairs of them, nq positions, b base parameters
-    (y_b with the columns of joints' own, y_b2 pairs of those), ten those of all bodies, par
-    regrouped runtime parameters, joints moving joints, pi those of the user."""
-    return Sizes(regroup)
 
 
 def check_coefficients(

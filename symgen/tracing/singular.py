@@ -13,18 +13,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.algorithms.composite import coupled_mass_matrix
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joint_listing import ListedJoint, joint_of_velocity
-from symgen.mechanics.model import Body, RigidBodyModel
+from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import canonical_model
 from symgen.mechanics.spatial import Twist, Vector
-from symgen.numbers.scalar import ZERO, plain
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import ZERO, Numbers, plain
 from symgen.text import quoted, shown
+from symgen.tracing.physical_inertia import mass_matrix_at
 from symgen.tracing.robot import ParametricModel
 
 MIN_REMAINING_INERTIA: Final = 1e-10
@@ -209,20 +208,14 @@ def remedy(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
 def _missing_property(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
     """What the links beyond joints that move no inertia do not have: mass, or, where they have
     mass on the axes of these joints, moments of inertia about them."""
-    beyond = _subtree(model, [joint.bodies[0] for joint in joints])
-    parameter_lists = [link.parameters for body in beyond for link in body.links]
+    beyond = {joint.bodies[0] for joint in joints}
+    for i, body in enumerate(model.bodies, 1):  # parents come first
+        if body.parent in beyond:
+            beyond.add(i)
+    parameter_lists = [link.parameters for i in beyond for link in model.body(i).links]
     if any(parameters is not None and parameters[0] for parameters in parameter_lists):
         return "moments of inertia about the axes (their mass is on the axes)"
     return "mass"
-
-
-def _subtree(model: RigidBodyModel, bodies: Iterable[int]) -> list[Body]:
-    """Some bodies and all that they carry, each once, parents first."""
-    beyond = set(bodies)
-    for i, body in enumerate(model.bodies, 1):
-        if body.parent in beyond:
-            beyond.add(i)
-    return [model.body(i) for i in sorted(beyond)]
 
 
 def _locked_position(joint: ListedJoint) -> float:
@@ -240,9 +233,7 @@ def _pivots(robot: CanonicalModel, q: list[float]) -> list[float]:
     A pivot is vᵀ M v of the motion v in which its joint moves by 1 and those beyond it take no
     momentum. So errors of the entries of M, each relative to the roots of those on the diagonal,
     make at most as much of it as the same sum has without signs."""
-    n, (state, positions, _) = robot.dof, robot.at_state(robot.coupling.normalized(q))
-    entries = coupled_mass_matrix(state, positions)
-    m = np.array([plain(x) for x in entries]).reshape(n, n)
+    n, m = robot.dof, mass_matrix_at(robot, q)
     diagonal, relative, motions = m.diagonal().copy(), [0.0] * n, np.eye(n)
     roots = np.sqrt(np.abs(diagonal))
     for k in reversed(range(n)):

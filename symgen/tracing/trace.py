@@ -17,9 +17,9 @@ from symgen.algorithms.fluids import (
     QUANTITIES_WITH_FLUIDS,
 )
 from symgen.algorithms.registry import INPUTS, Formulation, Quantity
-from symgen.compiler.dump import dump
 from symgen.compiler.objective import Objective
 from symgen.compiler.parallel import parallel_map, with_progress
+from symgen.compiler.passes import dump
 from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE

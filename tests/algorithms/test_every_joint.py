@@ -11,7 +11,7 @@ from symgen.algorithms import INPUTS, QUANTITIES
 from symgen.compiler.evaluate import evaluate
 from symgen.proof.laws import evaluate_law
 from symgen.tracing.request import FunctionRequest
-from symgen.tracing.robot import ParametricModel, dimensions
+from symgen.tracing.robot import ParametricModel, Sizes
 from symgen.tracing.trace import every_formulation
 from tests.support.every_joint import ALONE, EVERY, made
 from tests.support.hamel import hamel, inertia_and_potential, places, state
@@ -229,7 +229,7 @@ test_every_quantity.py; of the others their formulations alone are run."""
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_every_formulation_and_every_tape_gives_the_same(name, quantity):
-    x, sizes, rng = state(made(name)), dimensions(regroup(name, "whole")), np.random.default_rng(1)
+    x, sizes, rng = state(made(name)), Sizes(regroup(name, "whole")), np.random.default_rng(1)
     others = {a.name: prod(a.sizes(sizes)) for a in INPUTS.values() if a.name not in x}
     x |= {key: rng.uniform(-1, 1, size) for key, size in others.items()} | {"q_end": x["q"]}
     first = None

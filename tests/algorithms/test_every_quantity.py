@@ -18,7 +18,7 @@ from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.parameters import WHOLE, canonical_model
 from symgen.tracing.request import FunctionRequest
-from symgen.tracing.robot import ParametricModel, dimensions
+from symgen.tracing.robot import ParametricModel, Sizes
 from symgen.tracing.trace import trace
 from tests.support.random_trees import FEW, RANDOM, model
 from tests.support.states import close, numbers
@@ -145,7 +145,7 @@ def run_time_is_compile_time(name, quantity, opening):
 def formulations_agree(name, quantity, opening):
     """Every way to compute it gives the same numbers."""
     robot, random = model(name), np.random.default_rng(3)
-    known = dimensions(ParametricModel(robot).regroup("minimal"))
+    known = Sizes(ParametricModel(robot).regroup("minimal"))
     sizes = [INPUTS[given].sizes(known) for given in EVERY[quantity].inputs]
     widths = [0.01 if given == "h" else 2 for given in EVERY[quantity].inputs]
     pairs = zip(widths, sizes, strict=True)

@@ -22,8 +22,8 @@ from symgen.mechanics.joint_forces import (
     JointForce,
     JointState,
 )
+from symgen.numbers.autodiff import derivative
 from symgen.numbers.decimals import number
-from symgen.numbers.dual import derivative
 from tests.support.tools import ROOT, invoke, robot_file
 
 pytestmark = pytest.mark.usefixtures("not_optimized")

@@ -22,7 +22,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import canonical_model
 from symgen.numbers import operations, scalar
-from symgen.numbers.dual import Dual, along, tangent, tangents, unit, value
+from symgen.numbers.autodiff import Dual, along, tangent, tangents, unit, value
 from symgen.numbers.scalar import ZERO
 from tests.support.forward import pushforward
 from tests.support.random_trees import FEW, RANDOM, STEP, model

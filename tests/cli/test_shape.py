@@ -3,7 +3,7 @@
 import re
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
-from symgen.compiler.dump import dump
+from symgen.compiler.passes import dump
 from symgen.inspection.command_reports import OTHER_SECTION, SECTIONS, sections
 from symgen.jobs.api import trace
 from symgen.languages import ALIASES, LANGUAGES

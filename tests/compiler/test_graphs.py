@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
+from symgen.compiler.passes import dump
 from symgen.compiler.program import Program, Value
 from symgen.numbers import operations
 from symgen.numbers.scalar import ZERO

@@ -1,7 +1,6 @@
 """What values of a tape are called in generated code."""
 
-from symgen.compiler.dump import dump
-from symgen.compiler.passes import node_names, partial_sum_names
+from symgen.compiler.passes import dump, node_names, partial_sum_names
 from symgen.compiler.program import Program
 
 

@@ -8,8 +8,8 @@ import mpmath
 import pytest
 import sympy
 
-from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
+from symgen.compiler.passes import dump
 from symgen.compiler.program import Program
 from symgen.numbers import operations
 from symgen.numbers.decimals import decimal_precision

@@ -5,7 +5,7 @@ import sympy
 
 import symgen
 from symgen.errors import OptionError
-from symgen.symbolic.symbols import as_latex, as_text, with_short_decimals
+from symgen.symbolic.symbol_graph import as_latex, as_text, with_short_decimals
 from tests.support.tools import invoke, robot_file
 
 

@@ -12,7 +12,7 @@ import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, canonical_model, inertial_parameters
-from symgen.symbolic.symbols import SYMBOL_STEMS
+from symgen.symbolic.symbol_graph import SYMBOL_STEMS
 from tests.support.inspected import PENDULUM, data
 from tests.support.shell import documented, refusal
 from tests.support.tools import generated, imported, invoke, robot_file

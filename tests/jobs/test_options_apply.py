@@ -8,7 +8,7 @@ import pytest
 import symgen
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.cli.main import COMMANDS, main
-from symgen.compiler.dump import dump
+from symgen.compiler.passes import dump
 from symgen.errors import OptionError
 from symgen.jobs.extension_modules import build
 from symgen.jobs.generating import OPTION_TARGETS, check_effects

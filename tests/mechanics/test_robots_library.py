@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from tests.support.library import (
     ROBOTS,
     H,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from tests.support.library import (
     H,
     Table,

@@ -11,9 +11,8 @@ from mpmath import mp
 
 import symgen
 from symgen.algorithms.registry import QUANTITIES, Array, quantity
-from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.passes import counts, used_ops
+from symgen.compiler.passes import counts, dump, used_ops
 from symgen.compiler.program import Program
 from symgen.compiler.transforms import pullback
 from symgen.errors import OptionError
@@ -21,8 +20,8 @@ from symgen.jobs.api import generate
 from symgen.jobs.verify import verify
 from symgen.languages import LANGUAGES
 from symgen.native.library import NativeTape
+from symgen.numbers.autodiff import Dual
 from symgen.numbers.decimals import decimal_precision, number
-from symgen.numbers.dual import Dual
 from symgen.numbers.operations import OPS, cos, sin, sqrt
 from symgen.numbers.scalar import ZERO
 from symgen.proof.controller_simulation import machine_numbers

@@ -8,9 +8,8 @@ import pytest
 from symgen.compiler.passes import counts
 from symgen.compiler.program import Program
 from symgen.compiler.transforms import pullback
-from symgen.numbers.dual import along, tangent, tangents
+from symgen.numbers.autodiff import Record, along, gradient, record_inputs, tangent, tangents
 from symgen.numbers.operations import cos, sin, sqrt, tanh
-from symgen.numbers.reverse import Record, gradient, record_inputs
 from symgen.numbers.scalar import ZERO
 
 AT = [0.7, -1.3, 0.4, 2.1]

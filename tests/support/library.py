@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 pin: Any = pytest.importorskip("pinocchio")
 

@@ -33,7 +33,7 @@ from symgen.mechanics.inertia import (
     pseudo_inertia_matrix,
 )
 from symgen.mechanics.model import Link, RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import install
 
 MAX_RESIDUAL_GROWTH: Final = 0.0002

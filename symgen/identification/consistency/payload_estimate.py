@@ -18,7 +18,7 @@ from symgen.mechanics.inertia import (
 )
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.spatial import Pose
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import quoted, shown
 
 MIN_RELATIVE_EFFECT = 1e-8

@@ -16,7 +16,7 @@ from symgen.identification.data.log_file import Log
 from symgen.identification.data.log_options import GROUPS, LogOptions, check_unit
 from symgen.mechanics.joint_listing import position_coordinates, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading import toml_reader
 from symgen.reading.toml_reader import Table
 

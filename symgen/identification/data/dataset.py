@@ -33,7 +33,7 @@ from symgen.mechanics.joint_listing import (
     quaternions_of,
 )
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import quoted, shown
 
 Progress = Callable[[str], None]

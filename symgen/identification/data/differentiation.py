@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from symgen.errors import SymgenError
 from symgen.identification.data.samples import BLOCK_ROWS, Samples
 from symgen.identification.data.usable_rows import UsableRows
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import install
 
 ORDER: Final = 4

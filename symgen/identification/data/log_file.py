@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import hint, install, shown
 
 CHUNK_ROWS: Final = 1 << 16

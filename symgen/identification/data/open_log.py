@@ -22,7 +22,7 @@ from symgen.identification.data.log_file import (
 from symgen.identification.data.npz_log import NpzLog
 from symgen.identification.data.ros_bag import BagLog
 from symgen.identification.data.text_log import TextLog
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import install, reason, shown, unread
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from symgen.errors import SymgenError
 from symgen.identification.data.log_file import LogError
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import install, shown
 
 JOINT_STATE: Final = "sensor_msgs/msg/JointState"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.data.column_map import LogLayout
 from symgen.identification.data.log_file import Log, LogError
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import shown
 
 MIN_MOVING_STEPS: Final = 200

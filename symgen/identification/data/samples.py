@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 BLOCK_ROWS: Final = 4096
 """Samples that are reduced at a time."""

@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 import numpy as np
 
 from symgen.identification.data.log_file import LogError, batch_to_array, pyarrow_part
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import reason, shown
 
 NULL_TEXTS: Final = ("", "NaN", "nan", "-nan", "NA", "N/A", "null", "None", "-nan(ind)", "nan(ind)")

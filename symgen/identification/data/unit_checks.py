@@ -11,7 +11,7 @@ from symgen.identification.data.column_map import LogColumn, LogLayout
 from symgen.identification.data.log_file import Log, LogError
 from symgen.identification.data.usable_rows import LogSurvey
 from symgen.mechanics.model import Limits
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import shown
 
 FACTOR_TOLERANCE: Final = 0.2

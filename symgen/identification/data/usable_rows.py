@@ -15,7 +15,7 @@ from symgen.identification.data.column_map import LogLayout
 from symgen.identification.data.log_file import Log
 from symgen.identification.data.sample_clock import MAX_VALUE, SampleClock, TimestampCorrection
 from symgen.identification.data.samples import ColumnStatistics, RowRange
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 FULL_TURN: Final = 2 * math.pi
 MAX_MOTION_AT_TURN: Final = FULL_TURN / 8

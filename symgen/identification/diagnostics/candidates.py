@@ -17,7 +17,7 @@ from symgen.identification.diagnostics.diagnostic_fit import (
     Trial,
 )
 from symgen.identification.model.problem import Problem
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import quoted, shown
 
 UNIT_TOLERANCE: Final = 0.05

@@ -16,7 +16,7 @@ from symgen.identification.diagnostics.candidates import (
     scale_options,
 )
 from symgen.identification.diagnostics.diagnostic_fit import Trial
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import shown
 
 MOTION: Final = ("q", "qd", "qdd")

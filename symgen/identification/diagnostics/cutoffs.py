@@ -25,7 +25,7 @@ from symgen.identification.diagnostics.diagnostic_fit import (
 )
 from symgen.identification.model.equations import Kernel
 from symgen.identification.model.problem import Problem
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 

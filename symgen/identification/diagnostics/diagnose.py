@@ -37,7 +37,7 @@ from symgen.identification.diagnostics.hypotheses import (
 from symgen.identification.model.problem import Problem, gravity_kernel
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_listing import velocity_coordinates
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import quoted, shown, use_prior
 
 

@@ -19,7 +19,7 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.model.equations import Kernel
 from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.prior_file import deviations
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from symgen.identification.diagnostics.channel_hypotheses import (
     zero_offsets,
 )
 from symgen.identification.diagnostics.diagnostic_fit import Thresholds, Trial
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import shown
 
 DECADE_TOLERANCE: Final = 0.1

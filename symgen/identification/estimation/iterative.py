@@ -38,7 +38,7 @@ from symgen.identification.model.estimate import Solution
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.separable import inseparable
 from symgen.identification.model.settings import Settings
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 ROBUST_PASSES: Final = 2
 """Passes that limit outliers: with 0.5 % of the forces 10 or 30 root mean squares off, more change

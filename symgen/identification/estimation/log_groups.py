@@ -33,7 +33,7 @@ from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.joint_forces import FRICTION_GROUP
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 
 DEPENDENT: Final = 1e-9

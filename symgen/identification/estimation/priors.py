@@ -24,7 +24,7 @@ from symgen.identification.model.estimate import BaseMapping
 from symgen.identification.model.prior_file import deviations
 from symgen.mechanics.inertia import inertial_parameters_of
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 VAGUE: Final = 1e6
 """How little is known of a coefficient of friction beforehand: its deviation in N m s/rad or N

@@ -21,7 +21,7 @@ from symgen.identification.model.estimate import Channel, Estimate, unidentified
 from symgen.identification.model.prior_file import deviations
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import shown, use_prior
 
 LISTED: Final = 6

@@ -39,7 +39,7 @@ from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Prediction
 from symgen.jobs.job import Job
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown, use_prior
 

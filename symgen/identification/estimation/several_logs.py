@@ -40,7 +40,7 @@ from symgen.identification.estimation.workers import Workers
 from symgen.identification.model.drive_columns import DriveUnknowns, MotionRanges
 from symgen.identification.model.equations import Equations
 from symgen.identification.model.estimate import Channel, Estimate, Solution
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import shown
 
 GROUPS: Final = 32

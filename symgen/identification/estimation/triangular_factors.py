@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 ONE_THREAD_ENTRIES: Final = 8192
 """Matrices of at most this many entries are factorised by one thread of the usual BLAS, so with the

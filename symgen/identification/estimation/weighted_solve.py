@@ -16,7 +16,7 @@ from symgen.identification.estimation.triangular_factors import (
 )
 from symgen.identification.model.equations import Supports
 from symgen.identification.model.estimate import Solution
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 ROUNDS: Final = 50
 SETTLED: Final = 1e-12

@@ -19,7 +19,7 @@ from symgen.identification.excitation.motion_limits import ExcitationPlan
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Pose
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.visual_shapes import VisualShape
 from symgen.text import install, shown
 from symgen.tracing.robot import ParametricModel

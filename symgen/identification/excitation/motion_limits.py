@@ -10,7 +10,7 @@ import numpy as np
 
 from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.mechanics.model import Body, RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.options import group, option
 from symgen.options.kinds import FLAG, NUMBER, NUMBER_PAIRS, TEXT, WHOLE
 from symgen.reading.assemble import LoadedRobot

@@ -23,7 +23,7 @@ from symgen.identification.excitation.task import (
     smooth_condition,
 )
 from symgen.identification.model.separable import States
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import install, shown
 
 Progress = Callable[[str], None]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from symgen.identification.excitation.clearance import Clearance
 from symgen.identification.excitation.motion_limits import ExcitationPlan, MotionBounds
 from symgen.identification.model.regressor_tapes import Dynamics
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 
 def fourier_basis(harmonics: int, period: float, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -24,7 +24,7 @@ from symgen.identification.diagnostics.diagnostic_fit import MIN_RELATIVE_RATE
 from symgen.identification.gains.torque_constants import jackknife_errors, least_squares
 from symgen.identification.model.equations import Kernel, kernel
 from symgen.jobs.job import Job
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 
 JACKKNIFE_PARTS: Final = 20

@@ -26,7 +26,7 @@ from symgen.identification.diagnostics.diagnostic_fit import MIN_RELATIVE_RATE
 from symgen.identification.model.equations import Kernel, kernel
 from symgen.identification.model.problem import base_kernel, torque_mapping, without_drives
 from symgen.jobs.job import Job
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.text import shown
 

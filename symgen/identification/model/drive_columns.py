@@ -28,7 +28,7 @@ from symgen.mechanics.joint_forces import (
 )
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 Flags = NDArray[np.bool_]
 ShapePairs = tuple[tuple[str, float], ...]

@@ -17,7 +17,7 @@ from symgen.jobs.job import Job
 from symgen.languages.c.backend import code_files
 from symgen.languages.c.checks import BATCH_FILE, batch_source, loop_declaration, loop_name
 from symgen.native.library import Library
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from symgen.identification.model.drive_columns import ShapePairs
 from symgen.mechanics.base_parameters import grouping_text, link_of_parameter
 from symgen.mechanics.model import PARAMETER_NAMES, RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.model.estimate import BaseMapping
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading import toml_reader
 from symgen.reading.toml_reader import Table
 from symgen.text import quoted, reason, shown

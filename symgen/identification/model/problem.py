@@ -22,7 +22,7 @@ from symgen.mechanics.joint_forces import FRICTION, SPRINGS
 from symgen.mechanics.joint_listing import listed_joints
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading import toml_reader
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions

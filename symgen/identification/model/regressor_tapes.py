@@ -11,7 +11,7 @@ from symgen.identification.model.separable import States, random_states, separab
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.native.library import NativeProgram, NativeTape
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 from symgen.tracing.trace import trace_all
 

@@ -13,7 +13,7 @@ from symgen.identification.model.equations import Equations
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.model import RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 States = tuple[Numbers, Numbers, Numbers]
 """q (N x nq), qd and qdd (N x n each)."""

@@ -29,7 +29,7 @@ from symgen.mechanics.joint_forces import FRICTION_WIDTH, INERTIA_GROUP, LAWS, F
 from symgen.mechanics.joint_listing import listed_joints
 from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.native.library import NativeTape
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.assemble import LoadedRobot
 
 LOADS: Final = {

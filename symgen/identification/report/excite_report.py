@@ -13,7 +13,7 @@ from symgen.identification.excitation.task import ExcitationTask
 from symgen.identification.report.plots import Curve, motion_figure
 from symgen.inspection.rendering import Report, ReportTable, drawn, picture_target
 from symgen.jobs.publish import OutputFile, check_targets, holding
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import cited
 
 OWNER: Final = "symgen excite"

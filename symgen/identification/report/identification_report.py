@@ -23,7 +23,7 @@ from symgen.identification.report.prediction_report import errors
 from symgen.inspection.rendering import Report, ReportTable, StyledText
 from symgen.jobs.publish import Mark, holding
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.render import render
 from symgen.text import shown
 

@@ -19,7 +19,7 @@ from symgen.identification.report.plots import Curve, motion_figure
 from symgen.inspection.rendering import Report, ReportTable, drawn
 from symgen.jobs.publish import OutputFile
 from symgen.mechanics.model import Limits, RigidBodyModel
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import shown
 
 STANDSTILL_SIGMAS: Final = 3.0

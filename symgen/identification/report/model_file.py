@@ -20,7 +20,7 @@ from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.joint_forces import SPRINGS
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import lump_links
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.options.kinds import quoted
 from symgen.reading import toml_reader
 from symgen.reading.assemble import LoadedRobot

@@ -16,7 +16,7 @@ from symgen.identification.prediction.prediction_errors import Points, Predictor
 from symgen.inspection.rendering import BLUE, GREEN, GREY, VERMILION, new_figure, styled
 from symgen.inspection.rendering import encoded as encoded_figure
 from symgen.mechanics.joint_forces import LAWS
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 
 PNG: Final = "png"
 MEASURED_COLOUR: Final = GREY

@@ -44,7 +44,7 @@ from symgen.languages.language import identifier
 from symgen.mechanics.inertia_checks import INDEFINITE, check_inertias
 from symgen.mechanics.joint_forces import FRICTION
 from symgen.mechanics.parameters import lump_links
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.options import typed
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import MODEL_FILE, RobotOptions, SourceOptions

@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from symgen.errors import OptionError
 from symgen.mechanics.inertia import inertia_about_centre
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.reading.description import TENSOR
 from symgen.reading.xml_reader import well_formed_text
 from symgen.reading.xml_text import encoding_of

@@ -15,7 +15,7 @@ from symgen.identification.consistency.payload_estimate import Payload
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import BaseMapping
 from symgen.mechanics.joint_forces import FRICTION
-from symgen.numbers.types import Numbers
+from symgen.numbers.scalar import Numbers
 from symgen.text import shown
 
 MAX_RELATIVE_RESIDUAL: Final = 0.3

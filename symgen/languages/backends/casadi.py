@@ -27,7 +27,7 @@ from symgen.languages.verification import (
     VerificationTarget,
     relative_error,
 )
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import AnyArray
 from symgen.render import render
 from symgen.tracing.function import Function
 

@@ -62,8 +62,8 @@ from symgen.languages.describe import (
 )
 from symgen.languages.module import Module
 from symgen.mechanics.joint_listing import velocity_coordinates
+from symgen.numbers.scalar import Numbers
 from symgen.numbers.trig import TYPES
-from symgen.numbers.types import Numbers
 from symgen.proof.bounds import ROUNDOFF, SINE_ULP, representation_error
 from symgen.render import render
 from symgen.tracing.function import Function

@@ -45,8 +45,8 @@ from symgen.native.compiler import (
 )
 from symgen.native.library import Library, broadcast, pointers, read_sources
 from symgen.native.store import Compiled
+from symgen.numbers.scalar import AnyArray
 from symgen.numbers.trig import TYPES
-from symgen.numbers.types import AnyArray
 from symgen.render import render
 
 BATCH_FILE = "batch.c"

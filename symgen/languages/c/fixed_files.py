@@ -36,7 +36,7 @@ from symgen.languages.verification import (
     format_error_ratio,
 )
 from symgen.native.library import Library, pointers, read_sources
-from symgen.numbers.types import AnyArray
+from symgen.numbers.scalar import AnyArray
 from symgen.proof.reference_values import reference_results, references
 from symgen.render import render
 

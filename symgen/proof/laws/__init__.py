@@ -11,7 +11,7 @@ from typing import Any, Final
 from symgen.algorithms.registry import Quantity
 from symgen.numbers.caching import cached_method
 from symgen.numbers.decimals import decimal_precision
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import DecimalArray
 from symgen.proof.states import DIGITS, States
 from symgen.tracing.robot import ParametricModel
 

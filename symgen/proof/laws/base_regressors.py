@@ -16,8 +16,7 @@ from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import MOMENTS, Key, independent_parameters
 from symgen.mechanics.parameters import WHOLE
-from symgen.numbers.scalar import ZERO, Scalar
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import ZERO, DecimalArray, Scalar
 from symgen.proof.laws import LawError, law
 from symgen.proof.laws.dynamics import christoffel, mass, solve, tau
 from symgen.proof.laws.regressor_laws import (

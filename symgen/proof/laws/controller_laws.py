@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import DecimalArray
 from symgen.proof.laws import base_regressors as base
 from symgen.proof.laws import law
 from symgen.proof.laws.controller_physics import (

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import DecimalArray
 from symgen.proof.laws import LawError
 from symgen.proof.laws.dynamics import accelerations, mass
 from symgen.proof.laws.integration_laws import moved, velocity_between

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgen.numbers.caching import cached_method
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import DecimalArray
 from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import (
     accelerations,

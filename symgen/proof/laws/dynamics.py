@@ -11,8 +11,7 @@ import numpy as np
 
 from symgen.mechanics.fluid import LinkFluid
 from symgen.numbers.caching import cached_method
-from symgen.numbers.scalar import ZERO
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import ZERO, DecimalArray
 from symgen.proof import textbook
 from symgen.proof.laws import law
 from symgen.proof.reference_kinematics import body_poses

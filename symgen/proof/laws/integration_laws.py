@@ -18,7 +18,7 @@ from symgen.algorithms.inverse_kinematics import (
 )
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import DecimalArray
 from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import accelerations, solve
 from symgen.proof.laws.frame_laws import JACOBIAN, POSE, aligned_jacobian, orientation_error, pose

@@ -12,8 +12,7 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import motor_coordinates, single_positions
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.operations import cos, sin
-from symgen.numbers.scalar import ZERO, Scalar
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import ZERO, DecimalArray, Scalar
 from symgen.proof.laws import law
 from symgen.proof.laws.controller_physics import check_elastic_decay
 from symgen.proof.laws.dynamics import accelerations, inverse, solve, tau

@@ -11,8 +11,7 @@ import numpy as np
 
 from symgen.mechanics.spatial import ZERO_VECTOR
 from symgen.numbers.caching import cached_method
-from symgen.numbers.scalar import ZERO, Scalar
-from symgen.numbers.types import DecimalArray
+from symgen.numbers.scalar import ZERO, DecimalArray, Scalar
 from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import coriolis, fluid_wrench, gravity_forces, mass, tau
 from symgen.proof.laws.frame_laws import frame, potential
