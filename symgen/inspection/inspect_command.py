@@ -17,6 +17,7 @@ from symgen.inspection.command_reports import counted
 from symgen.inspection.rendering import Data, picture_target
 from symgen.inspection.robot_data import inspect, sparsity
 from symgen.inspection.robot_report import (
+    CONSTANTS,
     LEGEND,
     TITLES,
     columns,
@@ -43,7 +44,6 @@ from symgen.reading.options import SourceOptions
 from symgen.reading.visual_shapes import shapes
 from symgen.render import asset, render
 from symgen.text import install, quoted, shown
-from symgen.text import shown as shown_text
 
 TERM: Final = re.compile(r"(-?)(?:([0-9.e+-]+)\*)?([A-Za-z]\w*)_(\d+)")
 SYMBOLS: Final = {"m": "m", "h": "h", "I": "I", "S": "Σ", "J": "J"}
@@ -80,7 +80,6 @@ def _name(name: str) -> str:
     return f"<msub><mi>{SYMBOLS[stem[0]]}</mi><mtext>{below}</mtext></msub>"
 
 
-CONSTANTS: Final = ("gamma", "b", "d", "alpha", "beta", "theta0", "r")
 SHOWN_PATTERNS: Final = ("M", "Y_b", "Y")
 """Patterns on the page, by output."""
 
@@ -240,9 +239,9 @@ def inspect_command(
     contents, remarks = {}, tuple[Notice, ...]()
     if "html" in targets:
         progress("writing the page")
-        shown, remarks = robot_geometry(job, loaded)
+        drawn, remarks = robot_geometry(job, loaded)
         played = None if motion is None else read_motion(motion, loaded.model)
-        contents[targets["html"]] = page_of(job, loaded, data, shown, played).encode()
+        contents[targets["html"]] = page_of(job, loaded, data, drawn, played).encode()
     if "plot" in targets:
         progress("drawing")
         contents[targets["plot"]] = _plot(job, loaded, data, targets["plot"])
@@ -312,5 +311,5 @@ def _plot(job: Job, loaded: LoadedRobot, data: dict[str, Any], target: OutputFil
     try:
         return draw(data, sparsity(named.module(loaded)), target)
     except ValueError as error:  # matplotlib's, of names that it takes for formulas
-        reason = shown_text(str(error).partition("\n")[0])
+        reason = shown(str(error).partition("\n")[0])
         raise OptionError(f"{str(target.path)!r} cannot be drawn: {reason}") from error

@@ -142,18 +142,19 @@ def _rotors(data: Data) -> ReportTable:
 
 
 def _frames(data: Data) -> ReportTable:
-    names = ("gamma", "b", "d", "alpha", "beta", "theta0", "r")
     return ReportTable(
         "canonical frames: Rot_z γ  Trans_z b  Trans_x d  Rot_x α  Rot_y β  Rot_z q+θ0  Trans_z r",
         ["body"],
         ["γ", "b", "d", "α", "β", "θ0", "r"],
         [
-            (frame["body"], *(constant_text(frame[name], name) for name in names))
+            (frame["body"], *(constant_text(frame[name], name) for name in CONSTANTS))
             for frame in data["canonical_frames"]
         ],
     )
 
 
+CONSTANTS: Final = ("gamma", "b", "d", "alpha", "beta", "theta0", "r")
+"""The constants of a canonical frame."""
 ANGLES: Final = ("gamma", "alpha", "beta", "theta0")
 
 
@@ -293,10 +294,12 @@ def _by_body(data: Data, parameters: Iterable[str]) -> tuple[list[int], list[str
 
 
 def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None:
+    from matplotlib.colors import to_rgb
+
     sizes, labels, columns = groups(name, data)
     columns += [""] * (cells.shape[1] - len(columns))  # of joint friction
     axis.imshow(
-        np.where(cells[..., None], _rgb(FILLED_CELL), _rgb(EMPTY_CELL)),
+        np.where(cells[..., None], to_rgb(FILLED_CELL), to_rgb(EMPTY_CELL)),
         aspect="auto",
         interpolation="nearest",
     )
@@ -317,11 +320,6 @@ def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None
         axis.axvline(start - 0.5, color="0.55", linewidth=0.8)
     _name_groups(axis, starts, labels, width)
     axis.set_xlim(-0.5, cells.shape[1] - 0.5)
-
-
-def _rgb(colour: str) -> tuple[float, ...]:
-    """Red, green and blue of a colour written as #rrggbb."""
-    return tuple(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
 
 
 def _name_groups(axis: Any, starts: Any, labels: Sequence[str], width: float) -> None:

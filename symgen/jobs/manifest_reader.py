@@ -184,7 +184,7 @@ def _json_data(path: Path) -> Any:
 
 
 def _with_optional(data: Any) -> Any:
-    """The data with the keys of a model that are languages_of only if they are not empty."""
+    """The data with the keys of a model that are written only if they are not empty."""
     if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
         return data
     return {**data, "model": {**{key: [] for key in OPTIONAL_MODEL_KEYS}, **data["model"]}}

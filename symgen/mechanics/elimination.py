@@ -39,7 +39,11 @@ class Elimination:
         while True:
             done = {j for _, j in pivots}
             unknown = [j for j in range(columns) if j not in done]
-            pivot = _sparsest(left)
+            # the pivot that fills in least among the large entries, of equal ones the largest
+            largest = max((abs(x) for x in left.values()), default=0.0)
+            large = [at for at, x in left.items() if abs(x) >= PIVOT_THRESHOLD * largest]
+            costs = {at: (_fill(left, at), -abs(left[at])) for at in large}
+            pivot = min(large, key=costs.__getitem__, default=(0, 0))
             if not unknown or (len(unknown) <= MAX_CRAMER_SIZE and _fill(left, pivot) > 0):
                 break
             pivots.append(pivot)
@@ -131,13 +135,6 @@ def _fill(left: dict[tuple[int, int], float], pivot: tuple[int, int]) -> int:
     """The number of entries that the elimination by a pivot may add."""
     i, j = pivot
     return (sum(a == i for a, _ in left) - 1) * (sum(b == j for _, b in left) - 1)
-
-
-def _sparsest(left: dict[tuple[int, int], float]) -> tuple[int, int]:
-    """The pivot that fills in least among the large entries, of equal ones the largest."""
-    largest = max((abs(x) for x in left.values()), default=0.0)
-    large = [at for at, x in left.items() if abs(x) >= PIVOT_THRESHOLD * largest]
-    return min(large, key=lambda at: (_fill(left, at), -abs(left[at])), default=(0, 0))
 
 
 def _reduced(

@@ -71,7 +71,10 @@ def planar_loop(model: RigidBodyModel, closure: Closure) -> PlanarLoop:
         ChainAtZero.of(model, path, point)
         for path, point in zip(paths_of(model, closure.bodies), closure.points, strict=True)
     ]
-    normal = _normal(sides)
+    turning = (a for side in sides for a, s in zip(side.axes, side.slides, strict=True) if not s)
+    normal = next(turning, None)  # the axis of the first joint that turns
+    if normal is None:
+        raise LoopError("no joint of the loop turns; a loop needs joints that turn")
     x, y = axes_across(normal)
     size = max(norm(*p) for side in sides for p in side.points) or 1.0
 
@@ -91,15 +94,6 @@ def planar_loop(model: RigidBodyModel, closure: Closure) -> PlanarLoop:
 
 def _difference(a: Triple, b: Triple) -> Triple:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
-
-
-def _normal(sides: Sequence[ChainAtZero]) -> Triple:
-    """The axis of the first joint that turns."""
-    turning = (a for side in sides for a, s in zip(side.axes, side.slides, strict=True) if not s)
-    found = next(turning, None)
-    if found is None:
-        raise LoopError("no joint of the loop turns; a loop needs joints that turn")
-    return found
 
 
 def _check_planar(sides: Sequence[ChainAtZero], normal: Triple, size: float) -> None:

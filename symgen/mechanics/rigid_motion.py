@@ -179,16 +179,10 @@ class Motion:
             turning = (self.w if reference_is_rate else w).cross(reference.w)
             base, run = self.wd + change.w + turning, ZERO
         x = Motion(w, wr, self.a, base, run, label)
-        return x._with(
-            x.at(shift) + change.v + self._drag(x, rate.v, reference.v, reference_is_rate)
-        )
-
-    def _with(self, a: Vector) -> "Motion":
-        """The motion with another acceleration of the origin; the rate of w that was computed is
-        kept."""
-        x = Motion(self.w, self.wr, a, self.base, self.run, self.label)
-        x.__dict__["wd"] = self.wd
-        return x
+        a = x.at(shift) + change.v + self._drag(x, rate.v, reference.v, reference_is_rate)
+        moved = Motion(w, wr, a, base, run, label)
+        moved.__dict__["wd"] = x.wd  # it was computed
+        return moved
 
     def _drag(
         self, body: "Motion", rate: Vector, reference: Vector, reference_is_rate: bool
