@@ -3,7 +3,7 @@
 Symbols of `adjoint_hessians`."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self, TypeVar
 
 from symgen.algorithms.adjoints import RobotMotion, bracket
@@ -22,7 +22,7 @@ from symgen.mechanics.moments import (
     shift_to_parent,
     turning_of,
 )
-from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force, Step, Turn, Twist, Vector
+from symgen.mechanics.spatial import ZERO_FORCE, ZERO_VECTOR, Force, Step, Twist, Vector
 from symgen.numbers.scalar import Coordinates, Scalar
 
 
@@ -99,16 +99,12 @@ class SubtreeMoments:
 
     def to_parent(self, step: Step) -> "SubtreeMoments":
         """The same at the frame from which `step` leads to the present one."""
-        turned = (
-            self.cross_moment.expressed_after(-step)
-            if isinstance(step, Turn)
-            else self.cross_moment
-        )
-        return SubtreeMoments(self.load.to_parent(step), self.field.to_parent(step), turned)
+        cross_moment = self.cross_moment.to_parent(step)
+        return SubtreeMoments(self.load.to_parent(step), self.field.to_parent(step), cross_moment)
 
     def plus_cross_moment(self, moment: Vector) -> "SubtreeMoments":
         """The same with more of the moment ∫ ρ̇ × u dm."""
-        return SubtreeMoments(self.load, self.field, self.cross_moment + moment)
+        return replace(self, cross_moment=self.cross_moment + moment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +123,12 @@ class SubtreeDerivatives:
         """The quantities at the frame from which `step` leads to the present one."""
         forces = (self.load, self.momentum, self.rate_load, self.inertia)
         load, momentum, rate_load, inertia = (f.to_parent(step) for f in forces)
-        vectors = (self.cross_moment, self.cross_moment_rate)
-        q, qd = (x.expressed_after(-step) if isinstance(step, Turn) else x for x in vectors)
+        q, qd = (x.to_parent(step) for x in (self.cross_moment, self.cross_moment_rate))
         return SubtreeDerivatives(load, momentum, q, rate_load, qd, inertia)
 
     def plus_cross_moment(self, moment: Vector) -> "SubtreeDerivatives":
         """The quantities with more of the moment ∫ ρ̇ × u dm."""
-        cross_moment = self.cross_moment + moment
-        return SubtreeDerivatives(
-            self.load,
-            self.momentum,
-            cross_moment,
-            self.rate_load,
-            self.cross_moment_rate,
-            self.inertia,
-        )
+        return replace(self, cross_moment=self.cross_moment + moment)
 
 
 def column_of_joint(

@@ -30,7 +30,7 @@ from symgen.mechanics.moments import (
     shift_to_ancestors,
     shift_to_parent_named,
 )
-from symgen.mechanics.spatial import Force, Step, Turn, Twist, Vector
+from symgen.mechanics.spatial import Force, Step, Twist, Vector
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, plain
 
 Symbols = dict[tuple[int, int, int], Scalar]
@@ -49,8 +49,7 @@ class JointPairColumn:
 
     def to_parent(self, step: Step) -> "JointPairColumn":
         """The column about the frame from which `step` leads to the present one."""
-        product = self.product.expressed_after(-step) if isinstance(step, Turn) else self.product
-        return JointPairColumn(self.force.to_parent(step), product)
+        return JointPairColumn(self.force.to_parent(step), self.product.to_parent(step))
 
 
 def pair_column(joint: Freedom, moments: Moments) -> JointPairColumn:

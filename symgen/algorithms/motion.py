@@ -210,11 +210,8 @@ class FramePose:
         rows, origin = self.rows, self.origin
         for step in steps:
             if isinstance(step, Turn):
-                rows = (
-                    rows[0].expressed_after(step),
-                    rows[1].expressed_after(step),
-                    rows[2].expressed_after(step),
-                )
+                x, y, z = (row.expressed_after(step) for row in rows)
+                rows = x, y, z
             else:
                 origin = origin + Vector(*(row[step.axis] for row in rows)).scaled(step.length)
         return FramePose(rows, origin)
@@ -224,11 +221,8 @@ class FramePose:
         rows, origin = self.rows, self.origin
         for step in reversed(steps):
             if isinstance(step, Turn):
-                rows = (
-                    rows[0].expressed_after(-step),
-                    rows[1].expressed_after(-step),
-                    rows[2].expressed_after(-step),
-                )
+                x, y, z = (row.expressed_after(-step) for row in rows)
+                rows = x, y, z
             else:
                 origin = origin - Vector(*(row[step.axis] for row in rows)).scaled(step.length)
         return FramePose(rows, origin)

@@ -201,6 +201,10 @@ class Vector:
     def __neg__(self) -> "Vector":
         return Vector(-self.x, -self.y, -self.z)
 
+    def to_parent(self, step: "Step") -> "Vector":
+        """The vector in the axes from which `step` leads to the present ones."""
+        return self.expressed_after(-step) if isinstance(step, Turn) else self
+
     def scaled(self, k: Scalar) -> "Vector":
         return Vector(k * self.x, k * self.y, k * self.z)
 

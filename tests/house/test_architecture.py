@@ -229,10 +229,10 @@ MAX_FAN_OUT = 15
 """Modules of symgen that a module imports, within functions too."""
 
 CEILINGS = {
-    "modules in import cycles": 10,
+    "modules in import cycles": 8,
     "modules with a larger fan-out": 16,
     "file names in several packages": 3,
-    "private functions of at most three lines with one caller": 120,
+    "private functions of at most three lines with one caller": 100,
 }
 """Numbers of today where a limit is not reached yet. They only go down: lower one with the change
 that lowers the number."""
