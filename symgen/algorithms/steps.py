@@ -156,7 +156,7 @@ def axpy(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
     return [a + h * b for a, b in zip(x, v, strict=True)]
 
 
-def _euler(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> TwoVectors:
+def euler_step(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> TwoVectors:
     """(q⁺, q̇⁺) after a semi-implicit step of Euler: q̇⁺ = q̇ + h q̈, q⁺ = q ⊕ h q̇⁺."""
     q, qd, tau, (h,) = at
     qd_next = axpy(qd, h, accelerations_of_user(formulation, system, q, qd, tau))
@@ -174,7 +174,7 @@ STAGES = ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0))
 """For each stage after the first how far it goes along the slopes before, and what those weigh."""
 
 
-def _rk4(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> TwoVectors:
+def rk4_step(formulation: Accelerations, system: CanonicalModel, *at: Coordinates) -> TwoVectors:
     """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, forces held."""
     q, qd, tau, (h,) = at
     rate, acceleration = [*qd], accelerations_of_user(formulation, system, q, qd, tau)
@@ -198,8 +198,8 @@ def rk4_sum(slopes: Sequence[Coordinates]) -> list[Scalar]:
 
 
 for _method, _integrator, _source in (
-    ("euler", _euler, EULER),
-    ("rk4", _rk4, RUNGE_KUTTA),
+    ("euler", euler_step, EULER),
+    ("rk4", rk4_step, RUNGE_KUTTA),
 ):
     _row = _step(_method)
     _row(source=_source + "by factors of M", closed_loops=True)(

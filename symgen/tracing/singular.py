@@ -18,7 +18,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joint_listing import ListedJoint, joint_of_velocity
-from symgen.mechanics.model import RigidBodyModel
+from symgen.mechanics.model import Body, RigidBodyModel
 from symgen.mechanics.parameters import canonical_model
 from symgen.mechanics.spatial import Twist, Vector
 from symgen.numbers.scalar import ZERO, Numbers, plain
@@ -208,14 +208,20 @@ def remedy(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
 def _missing_property(model: RigidBodyModel, joints: list[ListedJoint]) -> str:
     """What the links beyond joints that move no inertia do not have: mass, or, where they have
     mass on the axes of these joints, moments of inertia about them."""
-    beyond = {joint.bodies[0] for joint in joints}
-    for i, body in enumerate(model.bodies, 1):  # parents come first
-        if body.parent in beyond:
-            beyond.add(i)
-    parameter_lists = [link.parameters for i in beyond for link in model.body(i).links]
+    beyond = _subtree(model, [joint.bodies[0] for joint in joints])
+    parameter_lists = [link.parameters for body in beyond for link in body.links]
     if any(parameters is not None and parameters[0] for parameters in parameter_lists):
         return "moments of inertia about the axes (their mass is on the axes)"
     return "mass"
+
+
+def _subtree(model: RigidBodyModel, bodies: Iterable[int]) -> list[Body]:
+    """Some bodies and all that they carry, each once, parents first."""
+    beyond = set(bodies)
+    for i, body in enumerate(model.bodies, 1):
+        if body.parent in beyond:
+            beyond.add(i)
+    return [model.body(i) for i in sorted(beyond)]
 
 
 def _locked_position(joint: ListedJoint) -> float:

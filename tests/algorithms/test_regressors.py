@@ -12,11 +12,13 @@ from symgen.algorithms.coriolis import coriolis_matrix
 from symgen.algorithms.energies import momentum
 from symgen.algorithms.kinematics import frame_pose
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
-from symgen.algorithms.regressors import (
-    base_regressor,
+from symgen.algorithms.parameter_tensors import (
     kinetic_energy_regressor,
     momentum_regressor,
     potential_energy_regressor,
+)
+from symgen.algorithms.regressors import (
+    base_regressor,
     regressor,
     slotine_li_base_regressor,
     slotine_li_regressor,
