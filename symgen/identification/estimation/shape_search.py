@@ -14,14 +14,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.estimation.triangular_factors import triangle
 from symgen.identification.estimation.weighted_solve import (
     GaussianPrior,
     TriangularSystem,
     solve,
-    solve_weighted,
 )
 from symgen.identification.model.drive_columns import DriveUnknowns, ShapePairs
-from symgen.identification.model.estimate import Solution
 from symgen.mechanics.joint_forces import FRICTION_WIDTH
 
 Numbers = NDArray[np.float64]
@@ -66,37 +65,53 @@ class ShapeSearch:
     def spread(self, inflation: float) -> Numbers:
         """What the choice of each parameter adds to the standard errors of the values with the best
         candidates (p): squares count 1 / `inflation`."""
-        deviations = self._solved(self._chosen).deviations
-        best, variance = self._values(self._chosen, deviations)[0], 0.0
+        deviations = self._deviations(self._chosen)
+        factor = self._factor(deviations)
+        best, variance = self._values(self._chosen, factor), 0.0
         for key, groups in self.candidates.items():
             if len(groups) > 1:
                 tried = [dict(self._chosen) | {key: n} for n in range(len(groups))]
-                fits = [self._values(chosen, deviations) for chosen in tried]
-                squares = np.array([total for _, total in fits])
+                fits = np.array([self._values(chosen, factor) for chosen in tried])
+                pairs = zip(tried, fits, strict=True)
+                squares = np.array([self._squares(*x, deviations).sum() for x in pairs])
                 weights = np.exp((squares.min() - squares) / (2 * inflation))
-                changes = np.array([values - best for values, _ in fits])
-                variance = variance + weights @ np.square(changes) / weights.sum()
+                variance = variance + weights @ np.square(fits - best) / weights.sum()
         return np.sqrt(variance + np.zeros(len(best)))
 
-    def _values(
-        self, chosen: Mapping[Key, int], deviations: tuple[float, ...]
-    ) -> tuple[Numbers, float]:
-        """The values with some candidates, and the weighted squares of all residuals."""
-        columns = self._columns(chosen)
-        part = self.system.only(columns)
-        values, _ = solve_weighted(part, deviations, self.prior.only(columns))
-        squares = [part.squares(j, values) / deviations[j] ** 2 for j in part.channels]
-        return values, float(np.sum(squares))
+    def _factor(self, deviations: tuple[float, ...]) -> Numbers:
+        """The factor of all equations and the prior with every candidate, with given deviations of
+        the channels."""
+        prior = np.column_stack([self.prior.factor, self.prior.target])
+        return triangle(np.concatenate([self.system.weighted(deviations), prior]))
+
+    def _values(self, chosen: Mapping[Key, int], factor: Numbers) -> Numbers:
+        """The values with some candidates by the factor with all of them."""
+        part = triangle(factor[:, [*self._columns(chosen), -1]])
+        return np.asarray(np.linalg.solve(part[:-1, :-1], part[:-1, -1]))
+
+    def _squares(
+        self, chosen: Mapping[Key, int], values: Numbers, deviations: tuple[float, ...]
+    ) -> Numbers:
+        """The weighted squares of the residuals of each channel."""
+        wide = np.zeros(self.system.size)
+        wide[self._columns(chosen)] = values
+        squares = [self.system.squares(j, wide) for j in self.system.channels]
+        return np.array(squares) / np.square(deviations)
 
     @cached_property
     def _chosen(self) -> Mapping[Key, int]:
         """The number of the best candidate of each parameter."""
         chosen = dict.fromkeys(self.candidates, 0)
+        deviations = self._deviations(chosen)
+        factor, count = self._factor(deviations), self.drives.joints.channels.shape[1]
         several = sorted({key[1] for key in chosen if len(self.candidates[key]) > 1})
         for name in several * SWEEPS:
             keys = [key for key in chosen if key[1] == name]
-            count = max(len(self.candidates[key]) for key in keys)
-            squares = np.array([self._squares(self._nth(chosen, keys, k)) for k in range(count)])
+            most = max(len(self.candidates[key]) for key in keys)
+            tried = [self._nth(chosen, keys, k) for k in range(most)]
+            squares = np.array(
+                [self._squares(x, self._values(x, factor), deviations)[:count] for x in tried]
+            )
             for key in keys:
                 of_joint = squares[: len(self.candidates[key]), self._channels(key[0])].sum(axis=1)
                 margin = CLEAR if name == (FRICTION_WIDTH.name,) else 0.0
@@ -109,26 +124,11 @@ class ShapeSearch:
     def _nth(self, chosen: Mapping[Key, int], keys: Sequence[Key], n: int) -> dict[Key, int]:
         return dict(chosen) | {key: min(n, len(self.candidates[key]) - 1) for key in keys}
 
-    def _squares(self, chosen: Mapping[Key, int]) -> Numbers:
-        """The weighted squares of each joint channel's residuals."""
-        columns = self._columns(chosen)
-        part = self.system.only(columns)
-        values, _ = solve_weighted(part, self._deviations, self.prior.only(columns))
-        count = self.drives.joints.channels.shape[1]
-        return np.array(
-            [part.squares(j, values) / self._deviations[j] ** 2 for j in part.channels[:count]]
-        )
-
     def _columns(self, chosen: Mapping[Key, int]) -> list[int]:
         of_drives = sorted(k for key, n in chosen.items() for k in self.candidates[key][n])
         return [*range(self.first), *(self.first + k for k in of_drives)]
 
-    @cached_property
-    def _deviations(self) -> tuple[float, ...]:
-        """The deviations of the channels with the first candidate of every parameter."""
-        return self._solved(dict.fromkeys(self.candidates, 0)).deviations
-
-    def _solved(self, chosen: Mapping[Key, int]) -> Solution:
-        """The fit with some candidates, with deviations of its own."""
+    def _deviations(self, chosen: Mapping[Key, int]) -> tuple[float, ...]:
+        """The deviations of the channels with some candidates."""
         columns = self._columns(chosen)
-        return solve(self.system.only(columns), self.prior.only(columns))
+        return solve(self.system.only(columns), self.prior.only(columns)).deviations

@@ -7,6 +7,7 @@ same factor."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -24,8 +25,8 @@ class TriangularFactors:
     """The triangular factors of some equations, one for each channel.
 
     The factor of a channel is that of [A y], its columns those of the parameters that it depends on
-    and then the measurement: (p + 1) x (p + 1), upper triangle. `rows` is how many equations each
-    channel has."""
+    and then the measurement: at most (p + 1) x (p + 1), upper triangle. `rows` is how many
+    equations each channel has."""
 
     rows: tuple[int, ...]
     factors: tuple[Numbers, ...]
@@ -56,21 +57,30 @@ Batches = tuple[TriangularFactors, ...]
 
 
 def triangle(matrix: Numbers) -> Numbers:
-    """The upper triangle R (p x p) of a matrix (m x p) of any number of rows; RᵀR is the
-    matrix's."""
+    """The upper triangle R (p x p, of fewer than p rows as many as these) of a matrix (m x p) of
+    any number of rows; RᵀR is the matrix's."""
     count, width = matrix.shape
     leaf = max(ONE_THREAD_ENTRIES // width, 2 * width)
     while count > leaf:
         pieces = -(-count // leaf)
         padded = np.zeros((pieces * leaf, width))
         padded[:count] = matrix
-        matrix = np.asarray(np.linalg.qr(padded.reshape(pieces, leaf, width), mode="r")).reshape(
-            -1, width
-        )
+        matrix = _upper(padded.reshape(pieces, leaf, width)).reshape(-1, width)
         count = len(matrix)
-    if count < width:
-        matrix = np.concatenate([matrix, np.zeros((width - count, width))])
-    return np.asarray(np.linalg.qr(matrix, mode="r"))
+    return _upper(matrix)
+
+
+def _upper(matrices: Numbers) -> Numbers:
+    """R of each of some matrices. ``np.linalg.qr`` with mode r makes a mask at every call."""
+    reflectors, _ = np.linalg.qr(matrices, mode="raw")
+    rows = min(matrices.shape[-2:])
+    packed = np.swapaxes(reflectors, -1, -2)[..., :rows, :]
+    return np.where(_upper_mask(rows, matrices.shape[-1]), packed, 0.0)
+
+
+@lru_cache(maxsize=256)
+def _upper_mask(rows: int, width: int) -> NDArray[np.bool_]:
+    return np.triu(np.ones((rows, width), np.bool_))
 
 
 def factored(

@@ -2,7 +2,7 @@
 motion does not excite."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -25,6 +25,8 @@ FLOOR: Final = 1e-9
 """The least deviation of a channel relative to its measurements, for logs without noise."""
 FAINT: Final = 1e-9
 """What a prior that only makes a solution unique has of a column's length."""
+NEAR: Final = 3.0
+"""The change of a deviation up to which a factorization serves for others too."""
 SHARE: Final = 0.2
 """A parameter takes part in a direction that is not excited if it has this much of its largest
 entry."""
@@ -52,7 +54,7 @@ class TriangularSystem:
     def spread(self, j: int) -> Numbers:
         """The factor of channel j on all columns, the measurement last."""
         factor, wide = self.factors.factors[j], np.zeros((len(self.supports[j]) + 1, self.size + 1))
-        wide[:, [*self.supports[j], self.size]] = factor
+        wide[: len(factor), [*self.supports[j], self.size]] = factor
         return wide
 
     @property
@@ -81,7 +83,9 @@ class TriangularSystem:
     def weighted(self, deviations: Sequence[float]) -> Numbers:
         """The factor of all channels, rows divided by the deviation of their channel: (p + 1) x (p
         + 1)."""
-        return triangle(np.concatenate([self.spread(j) / deviations[j] for j in self.channels]))
+        stack = np.concatenate([self.spread(j) / deviations[j] for j in self.channels])
+        missing = max(self.size + 1 - len(stack), 0)
+        return triangle(np.pad(stack, ((0, missing), (0, 0))) if missing else stack)
 
 
 @dataclass(frozen=True)
@@ -126,33 +130,74 @@ def solve(
     these settle.
 
     The variances are restricted maximum-likelihood ones (each channel loses the degrees of freedom
-    that its rows take up in the fit), so that standard errors hold for short logs too."""
-    return reml_weights(
-        system, lambda deviations: solve_weighted(system, deviations, prior, inflation), inflation
-    )
-
-
-def reml_weights(
-    system: TriangularSystem,
-    solved: Callable[[tuple[float, ...]], tuple[Numbers, Numbers]],
-    inflation: float = 1.0,
-) -> Solution:
-    """The deviations of the channels, values and R by `solved`, with those of its own residuals."""
-    floors = _floors(system)
-    deviations = tuple(max(system.measured(j), floors[j]) for j in system.channels)
+    that its rows take up in the fit), so that standard errors hold for short logs too. They are
+    found in coordinates in which the information near them is 1, so normal equations lose no
+    digits."""
+    measured = np.array([system.measured(j) for j in system.channels])
+    rows = np.array([system.rows(j) for j in system.channels])
+    floors = FLOOR * np.where(measured > 0, measured, measured.max() or 1.0)
+    deviations, near = np.maximum(measured, floors), None
     for _ in range(ROUNDS):
-        values, factor = solved(deviations)
+        if near is None or not near.is_close(deviations):
+            near = _LocalFit.of(system, deviations, prior, inflation)
+        taken, squares = near.at(deviations)
         before = deviations
-        deviations = _deviations(system, values, factor * math.sqrt(inflation), before, floors)
-        if max(abs(a / b - 1) for a, b in zip(deviations, before, strict=True)) < SETTLED:
+        deviations = np.maximum(np.sqrt(squares / np.maximum(rows - taken, 1.0)), floors)
+        if np.abs(deviations / before - 1).max() < SETTLED:
             break
-    return Solution(*solved(deviations), deviations, inflation)
+    settled = tuple(deviations.tolist())
+    return Solution(*solve_weighted(system, settled, prior, inflation), settled, inflation)
 
 
-def _floors(system: TriangularSystem) -> list[float]:
-    sizes = [system.measured(j) for j in system.channels]
-    largest = max(sizes) or 1.0
-    return [FLOOR * (size or largest) for size in sizes]
+@dataclass(frozen=True)
+class _LocalFit:
+    """The least squares near some deviations of the channels, in coordinates in which the
+    information with these is 1: for each channel the information (c x p x p), the gradient at
+    the solution (c x p) and the squares of the residuals (c) there, with weight 1."""
+
+    deviations: Numbers
+    inflation: float
+    information: Numbers
+    gradients: Numbers
+    squares: Numbers
+
+    @classmethod
+    def of(
+        cls,
+        system: TriangularSystem,
+        deviations: Numbers,
+        prior: GaussianPrior | None,
+        inflation: float,
+    ) -> "_LocalFit":
+        """By a factorization with these deviations."""
+        values, factor = solve_weighted(system, deviations.tolist(), prior, inflation)
+        inverse, p = np.linalg.inv(factor), system.size
+        spreads = [system.spread(j) for j in system.channels]
+        columns = [spread[:, :p] @ inverse for spread in spreads]
+        rests = [spread[:, p] - spread[:, :p] @ values for spread in spreads]
+        return cls(
+            deviations,
+            inflation,
+            np.array([a.T @ a for a in columns]),
+            np.array([a.T @ rest for a, rest in zip(columns, rests, strict=True)]),
+            np.array([rest @ rest for rest in rests]),
+        )
+
+    def is_close(self, deviations: Numbers) -> bool:
+        """Whether the information with other deviations is well conditioned here."""
+        return bool(np.abs(np.log(deviations / self.deviations)).max() < math.log(NEAR))
+
+    def at(self, deviations: Numbers) -> tuple[Numbers, Numbers]:
+        """With other deviations the degrees of freedom that each channel takes up, and the squares
+        of its residuals."""
+        weights = 1 / (deviations**2 * self.inflation)
+        change = weights - 1 / (self.deviations**2 * self.inflation)
+        count, p = self.gradients.shape
+        flat = self.information.reshape(count, p * p)
+        inverse = np.linalg.inv(np.eye(p) + (change @ flat).reshape(p, p))
+        step = inverse @ (change @ self.gradients)
+        bent = (self.information @ step) @ step
+        return weights * (flat @ inverse.ravel()), self.squares - 2 * self.gradients @ step + bent
 
 
 def solve_weighted(
@@ -165,27 +210,9 @@ def solve_weighted(
     whose squares count 1 / `inflation` beside a prior."""
     factor, p = system.weighted(deviations) / math.sqrt(inflation), system.size
     if prior is not None:
-        factor = triangle(
-            np.concatenate([factor[:p], np.column_stack([prior.factor, prior.target])])
-        )
+        rows = np.column_stack([prior.factor, prior.target])
+        factor = triangle(np.concatenate([factor[:p], rows]))
     return np.asarray(np.linalg.solve(factor[:p, :p], factor[:p, p])), factor[:p, :p]
-
-
-def _deviations(
-    system: TriangularSystem,
-    values: Numbers,
-    factor: Numbers,
-    before: Sequence[float],
-    floors: Sequence[float],
-) -> tuple[float, ...]:
-    inverse, deviations = np.linalg.inv(factor), []
-    for j in system.channels:
-        taken = (
-            float(np.sum(np.square(system.spread(j)[:, : system.size] @ inverse))) / before[j] ** 2
-        )
-        free = max(system.rows(j) - taken, 1.0)
-        deviations.append(max(math.sqrt(system.squares(j, values) / free), floors[j]))
-    return tuple(deviations)
 
 
 # -- what is excited -------------------------------------------------------------------------------
@@ -261,8 +288,11 @@ def inflation(system: TriangularSystem, solution: Solution) -> float:
         return 1.0
     inverse, steps = _steps(system, solution)
     spread = np.sum(np.square(steps @ solution.factor.T)) * (count - 1) / count
-    log = system.weighted(solution.deviations)[:, : system.size] @ inverse
-    return max(1.0, float(spread / np.sum(np.square(log))))
+    log = [
+        np.sum(np.square(system.spread(j)[:, : system.size] @ inverse)) / deviation**2
+        for j, deviation in enumerate(solution.deviations)
+    ]
+    return max(1.0, float(spread / np.sum(log)))
 
 
 def robust_errors(system: TriangularSystem, solution: Solution) -> Numbers | None:
@@ -289,19 +319,26 @@ def robust_errors(system: TriangularSystem, solution: Solution) -> Numbers | Non
 def _steps(system: TriangularSystem, solution: Solution) -> tuple[Numbers, Numbers]:
     """R^-1, and what the estimate changes by without each batch (batches x p)."""
     inverse: Numbers = np.asarray(np.linalg.inv(solution.factor), np.float64)
-    numbers = range(len(system.batches))
-    return inverse, np.array([_step(system, k, solution, inverse) for k in numbers])
+    return inverse, np.array([_step(system, x, solution, inverse) for x in system.batches])
 
 
-def _step(system: TriangularSystem, batch: int, solution: Solution, inverse: Numbers) -> Numbers:
+def _step(
+    system: TriangularSystem, batch: TriangularFactors, solution: Solution, inverse: Numbers
+) -> Numbers:
     """The change of the estimate without a batch."""
     p = len(solution.values)
-    information, score = np.zeros((p, p)), np.zeros(p)
-    for j, columns in enumerate(system.supports):
-        factor = system.batches[batch].factors[j] / solution.deviations[j] / solution.inflation**0.5
-        a, y, places = factor[:, :-1], factor[:, -1], list(columns)
-        information[np.ix_(places, places)] += a.T @ a
-        score[places] += a.T @ (y - a @ solution.values[places])
-    shares, axes = np.linalg.eigh(inverse.T @ information @ inverse)
-    free = np.maximum(1 - shares, CLEAR)
-    return np.asarray(inverse @ (axes @ ((axes.T @ (inverse.T @ score)) / free)))
+    rows, rests = list[Numbers](), list[Numbers]()
+    for factor, columns, deviation in zip(
+        batch.factors, system.supports, solution.deviations, strict=True
+    ):
+        places, scale = list(columns), 1 / (deviation * solution.inflation**0.5)
+        rows.append(scale * (factor[:, :-1] @ inverse[places]))
+        rests.append(scale * (factor[:, -1] - factor[:, :-1] @ solution.values[places]))
+    whitened = np.concatenate(rows)
+    score, information = whitened.T @ np.concatenate(rests), whitened.T @ whitened
+    try:
+        np.linalg.cholesky((1 - CLEAR) * np.eye(p) - information)
+    except np.linalg.LinAlgError:
+        shares, axes = np.linalg.eigh(information)
+        return np.asarray(inverse @ (axes @ ((axes.T @ score) / np.maximum(1 - shares, CLEAR))))
+    return np.asarray(inverse @ np.linalg.solve(np.eye(p) - information, score))
