@@ -12,13 +12,14 @@ from symgen.identification.data.samples import PreslidingStates, Samples
 from symgen.identification.estimation.iterative import FactoredEquations
 from symgen.identification.estimation.triangular_factors import (
     Batches,
+    FactorTree,
     TriangularFactors,
     combined,
     factored,
     gathered,
 )
 from symgen.identification.model.drive_columns import Joints, MotionRanges, motion_ranges
-from symgen.identification.model.equations import Equations
+from symgen.identification.model.equations import Equations, LinearEquations
 from symgen.identification.model.settings import Settings
 from symgen.text import shown
 
@@ -28,35 +29,38 @@ MIN_CHUNK_ROWS: Final = 64
 """The smallest number of rows that are computed at a time."""
 
 
-def block_factors(
-    equations: Equations, samples: Samples, parts: int = 1, equations_per_mean: int = 1
-) -> Batches:
-    """The factors of each of `parts` consecutive parts, of the same length, of a block of samples.
-    They are those of the equations of all channels and, if `equations_per_mean` is more than 1,
-    also those of the means of so many equations of each channel."""
-    size = -(-max(len(samples), 1) // parts)
-    results = (
-        combined(
-            _chunk_factors(equations, samples.part(slice(start, start + size)), equations_per_mean)
-        )
-        for start in range(0, len(samples), size)
-    )
-    return tuple(filter(None, results))
+@dataclass(frozen=True)
+class Windows:
+    """A block of so many `rows` is evaluated in windows of `window` rows, which stay in the cache,
+    and reduced in cuts of `cut` rows, of which a part of the block has one or more. If friction
+    jumps with a sign, which is judged by the rows around, windows are cuts."""
 
+    rows: int
+    part: int
+    cut: int
+    window: int
 
-def _chunk_factors(
-    equations: Equations, samples: Samples, equations_per_mean: int
-) -> Iterator[TriangularFactors]:
-    width = max(len(columns) for columns in equations.supports) * len(equations.supports)
-    size = max(1 << (MAX_REGRESSOR_ENTRIES // width).bit_length() - 1, MIN_CHUNK_ROWS)
-    for start in range(0, len(samples), size):
-        linear = equations.equations(samples.part(slice(start, start + size)))
-        kinds = [linear, linear.means(equations_per_mean)] if equations_per_mean > 1 else [linear]
-        reductions = [factored(x.regressor, x.measured, equations.supports, x.used) for x in kinds]
-        yield TriangularFactors(
-            tuple(n for reduction in reductions for n in reduction.rows),
-            tuple(r for reduction in reductions for r in reduction.factors),
-        )
+    @classmethod
+    def of(cls, equations: Equations, rows: int, parts: int) -> "Windows":
+        """Of a block of which there are `parts` of the same length."""
+        width = max(len(columns) for columns in equations.supports) * len(equations.supports)
+        most = max(1 << (MAX_REGRESSOR_ENTRIES // width).bit_length() - 1, MIN_CHUNK_ROWS)
+        part = -(-max(rows, 1) // parts)
+        cut = min(part, most)
+        jumps = equations.drives is not None and equations.drives.jumps
+        return cls(rows, part, cut, cut if jumps else most // cut * cut)
+
+    @property
+    def cuts_per_part(self) -> int:
+        """How many cuts make up a part."""
+        return -(-self.part // self.cut)
+
+    def equations(self, equations: Equations, samples: Samples) -> Iterator[LinearEquations]:
+        """Those of each window."""
+        for first in range(0, self.rows, max(self.part, self.window)):
+            inside = samples.part(slice(first, first + max(self.part, self.window)))
+            for start in range(0, len(inside), self.window):
+                yield equations.equations(inside.part(slice(start, start + self.window)))
 
 
 Progress = Callable[[str], None]
@@ -94,28 +98,38 @@ class LogReducer:
     ) -> FactoredEquations:
         """The factors of the batches of the rows for the estimate, and of the rows held out;
         `stage` names this pass over the log in the progress. Raises LogError."""
-        plan, drives = self.dataset.plan, equations.drives
+        plan, drives, supports = self.dataset.plan, equations.drives, equations.supports
         self.presliding = drives.presliding if drives else None
-        blocks, channels = len(plan.training), len(equations.supports)
-        equations_per_mean, parts = (
-            self.equations_per_mean(equations),
-            -(-self.batches // max(len(plan.training), 1)),
-        )
+        blocks, rows, held_out = len(plan.training), FactorTree(), FactorTree()
+        parts = -(-self.batches // max(blocks, 1))
+        per_mean = self.equations_per_mean(equations)
+
+        def of(linear: LinearEquations) -> TriangularFactors:
+            return factored(linear.regressor, linear.measured, supports, linear.used)
+
+        def cuts(block: Samples, windows: Windows) -> Iterator[TriangularFactors]:
+            for linear in windows.equations(equations, block):
+                if per_mean > 1:
+                    rows.add(of(linear))
+                for start in range(0, len(linear.measured), windows.cut):
+                    cut = linear.part(slice(start, start + windows.cut))
+                    yield of(cut.means(per_mean))
+
+        def parts_of(block: Samples) -> Batches:
+            windows = Windows.of(equations, len(block), parts)
+            return gathered(cuts(block, windows), windows.cuts_per_part)
+
         samples = self.blocks(stage)
-        training = (
-            block_factors(equations, s, parts, equations_per_mean) for s in islice(samples, blocks)
-        )
-        flat = (part for block in training for part in block)
-        training_batches = gathered(flat, -(-blocks * parts // self.batches))
-        held_out = combined(f for s in samples for f in block_factors(held_out_equations, s, parts))
-        if not training_batches:
+        of_parts = (part for block in islice(samples, blocks) for part in parts_of(block))
+        training = gathered(of_parts, -(-blocks * parts // self.batches))
+        for block in samples:
+            windows = Windows.of(held_out_equations, len(block), parts)
+            for linear in windows.equations(held_out_equations, block):
+                held_out.add(of(linear))
+        if not training:
             raise LogError(shown(self.dataset.log.file), "the log has no rows for the estimate")
-        of_channels, means = slice(channels), slice(channels if equations_per_mean > 1 else 0, None)
-        return FactoredEquations(
-            tuple(batch.channels(means) for batch in training_batches),
-            combined(batch.channels(of_channels) for batch in training_batches),
-            held_out,
-        )
+        of_rows = rows.total if per_mean > 1 else combined(training)
+        return FactoredEquations(training, of_rows, held_out.total)
 
     def equations_per_mean(self, equations: Equations) -> int:
         """The number of consecutive equations of which the fit takes the mean: a quarter of the

@@ -5,9 +5,9 @@ Tall and skinny QR (Demmel, Grigori, Hoemmen & Langou, SIAM J. Sci. Comput. 2012
 depends on the numbers of the blocks alone, so whoever computes them, in whatever order, gets the
 same factor."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Final
 
 import numpy as np
@@ -111,30 +111,31 @@ def gathered(parts: Iterable[TriangularFactors], length: int) -> Batches:
 
 
 def combined(parts: Iterable[TriangularFactors]) -> TriangularFactors | None:
-    """All parts in one, memory for the logarithm of their number; None where there are none.
+    """All parts in one, memory for the logarithm of their number; None where there are none."""
+    tree = FactorTree()
+    for part in parts:
+        tree.add(part)
+    return tree.total
 
-    A binary tree over the numbers of the parts: like the digits of a counter, what is complete on a
+
+class FactorTree:
+    """A binary tree over the numbers of parts: like the digits of a counter, what is complete on a
     level is handed to the next one."""
-    levels: list[TriangularFactors | None] = []
-    for part in parts:
-        _carry(levels, part)
-    remaining = [part for part in reversed(levels) if part is not None]
-    return _chained(iter(remaining))
 
+    def __init__(self) -> None:
+        self._levels: list[TriangularFactors | None] = []
 
-def _carry(levels: list[TriangularFactors | None], part: TriangularFactors) -> None:
-    for k, before in enumerate(levels):
-        if before is None:
-            levels[k] = part
-            return
-        levels[k], part = None, before.combined(part)
-    levels.append(part)
+    def add(self, part: TriangularFactors) -> None:
+        """The next part."""
+        for k, before in enumerate(self._levels):
+            if before is None:
+                self._levels[k] = part
+                return
+            self._levels[k], part = None, before.combined(part)
+        self._levels.append(part)
 
-
-def _chained(parts: Iterator[TriangularFactors]) -> TriangularFactors | None:
-    total = next(parts, None)
-    if total is None:
-        return None
-    for part in parts:
-        total = total.combined(part)
-    return total
+    @property
+    def total(self) -> TriangularFactors | None:
+        """All parts so far in one; None where there are none."""
+        found = [part for part in reversed(self._levels) if part is not None]
+        return reduce(TriangularFactors.combined, found) if found else None

@@ -198,6 +198,11 @@ class DriveUnknowns:
         return any("load" in column.row.reads for column in self.columns)
 
     @property
+    def jumps(self) -> bool:
+        """Whether some column jumps with the sign of a velocity."""
+        return any(column.jumps for column in self.columns)
+
+    @property
     def has_candidates(self) -> bool:
         """Whether some law of a joint has several columns, among whose shapes to select."""
         return len({(column.joint, column.law) for column in self.columns}) < len(self.columns)

@@ -81,6 +81,10 @@ class LinearEquations:
     measured: Numbers
     used: NDArray[np.bool_]
 
+    def part(self, rows: slice) -> "LinearEquations":
+        """Some of the equations."""
+        return LinearEquations(self.regressor[rows], self.measured[rows], self.used[rows])
+
     def means(self, count: int) -> "LinearEquations":
         """Means of each `count` consecutive equations of a channel, those that do not count left
         out, times the square root of their number: white noise keeps its standard deviation."""
