@@ -122,15 +122,19 @@ def solve_ridge(gram: Numbers, right: Numbers) -> Numbers:
     columns and measurements (... p x k)."""
     squares = np.maximum(np.diagonal(gram, axis1=-2, axis2=-1), 1e-300)
     lengths = np.sqrt(squares)[..., None]
-    scaled = gram / (lengths * np.swapaxes(lengths, -1, -2)) + RIDGE * np.eye(gram.shape[-1])
+    scaled = gram / (lengths * np.swapaxes(lengths, -1, -2))
+    diagonal = np.arange(gram.shape[-1])
+    scaled[..., diagonal, diagonal] += RIDGE
     return np.asarray(np.linalg.solve(scaled, right / lengths) / lengths)
 
 
 def block_diagonal_columns(columns: Sequence[Numbers]) -> Numbers:
     """Columns of each joint (N x n each), which act on this joint alone (N x n x k n)."""
     own = np.stack(columns, axis=2)
-    n = own.shape[1]
-    return np.asarray(np.einsum("nik,ij->nijk", own, np.eye(n)).reshape(len(own), n, -1))
+    rows, n, k = own.shape
+    result, joints = np.zeros((rows, n, n, k)), np.arange(n)
+    result[:, joints, joints] = own
+    return result.reshape(rows, n, n * k)
 
 
 @dataclass(frozen=True)
@@ -309,13 +313,13 @@ class DiagnosticModel:
         mixed, of_drives, free = products.of_measured(y)
         squares = np.maximum(np.sum(y**2, axis=0), 1e-300)
         information, pull, constant = self._prior(trial)
-        left = np.full(len(squares), 0.04)
+        left, flat = np.full(len(squares), 0.04), products.grams.reshape(len(squares), -1)
         for _ in range(WEIGHT_ITERATIONS):
             weights = limits.effective_rows / (np.maximum(left, limits.floor**2) * squares)
-            gram = np.tensordot(weights, products.grams, 1) + information
+            gram = (weights @ flat).reshape(information.shape) + information
             x = solve_ridge(gram, (mixed.T @ weights + pull)[:, None])[:, 0]
             rest = free - 2 * mixed @ x + (products.grams @ x) @ x
-            left = np.clip(rest / squares, 0.0, None)
+            left = np.maximum(rest / squares, 0.0)
         distance = max(float(x @ information @ x - 2 * pull @ x + constant), 0.0)
         logs = np.log(np.maximum(left, limits.floor**2))
         drives = products.coefficients(of_drives, x)

@@ -129,14 +129,12 @@ class IterativeEstimator:
     def fitted(self) -> FittedSystem:
         """The equations with the best shape parameters, and their system."""
         drives = self.drives
-        fit = self._with_selected_shapes(
-            self._pass_over_log(drives, None, "fitting the parameters")
-        )
+        fit = self._pass_over_log(drives, None, "fitting the parameters")
         if drives and drives.loaded:
-            drives = self._loaded_drives(drives, fit)
+            drives = self._loaded_drives(drives, self._with_selected_shapes(fit, False))
             stage = "fitting with load-dependent friction"
-            fit = self._with_selected_shapes(self._pass_over_log(drives, None, stage))
-        fit = self._with_prior(fit)
+            fit = self._pass_over_log(drives, None, stage)
+        fit = self._with_prior(self._with_selected_shapes(fit))
         if fit.equations.drives and (fit.equations.drives.loaded or self.robots > 1):
             fit = self._refitted_under_load(fit)
             movable = self._without_self_locking(fit)
@@ -266,8 +264,8 @@ class IterativeEstimator:
             plain, system, rows, held_out, prior, robot_columns=reduction.robot_columns
         )
 
-    def _with_selected_shapes(self, fit: FittedSystem) -> FittedSystem:
-        """The fit with the best shape parameters only."""
+    def _with_selected_shapes(self, fit: FittedSystem, errors: bool = True) -> FittedSystem:
+        """The fit with the best shape parameters only, with the `errors` of their selection."""
         drives = fit.equations.drives
         if drives is None or not drives.has_candidates:
             return fit
@@ -275,6 +273,8 @@ class IterativeEstimator:
         search = ShapeSearch(replace(fit.system, batches=()), drives, prior)
         equations = self.problem.equations(drives.only(search.best))
         best = fit.only([*range(search.first), *(search.first + k for k in search.best)], equations)
+        if not errors:
+            return best
         return replace(best, shape_errors=search.spread(inflation(best.system, best.solution)))
 
     def _loaded_drives(self, drives: DriveUnknowns, fit: FittedSystem) -> DriveUnknowns:
