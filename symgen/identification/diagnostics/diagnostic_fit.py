@@ -29,8 +29,7 @@ class Thresholds:
     effective_rows: float = 100.0
     """Independent rows that each channel counts for: residuals of real robots are systematic."""
     least_rate: float = 0.005
-    """A log in which no joint moves faster (rad/s or m/s) is not diagnosed: its forces tell little
-    about the robot."""
+    """A log in which no joint moves faster (rad/s or m/s) tells too little to be diagnosed."""
     floor: float = 0.01
     """The least residual of a channel (a part of its root mean square) that makes a difference."""
     prior_deviation: float = 0.4
@@ -65,8 +64,7 @@ class Thresholds:
     tie_gain: float = 3.0
     """The difference of gains within which the simpler change is taken."""
     least_gain_of_poor: float = 100.0
-    """The reduction of the cost from which a change counts as a cure if a channel is not
-    explained."""
+    """`least_gain` where a channel is not explained."""
     most_changes: int = 3
     """Changes that are tried on top of each other."""
     different_robot: float = 4.0
@@ -123,8 +121,7 @@ def solve_ridge(gram: Numbers, right: Numbers) -> Numbers:
     squares = np.maximum(np.diagonal(gram, axis1=-2, axis2=-1), 1e-300)
     lengths = np.sqrt(squares)[..., None]
     scaled = gram / (lengths * np.swapaxes(lengths, -1, -2))
-    diagonal = np.arange(gram.shape[-1])
-    scaled[..., diagonal, diagonal] += RIDGE
+    np.einsum("...ii->...i", scaled)[...] += RIDGE
     return np.asarray(np.linalg.solve(scaled, right / lengths) / lengths)
 
 
