@@ -53,7 +53,7 @@ def test_identification_numbers_its_passes(tmp_path, monkeypatch):
         def __exit__(self, *error):
             return False
 
-    monkeypatch.setattr("symgen.cli.options.progress", Recorder)
+    monkeypatch.setattr("symgen.cli.identify.progress", Recorder)
     done = invoke("identify", robot_file("pendulum"), motion)
     assert done.exit_code == 0, done.output
     passes = [step for step in steps if step.startswith("pass ")]
