@@ -1,9 +1,8 @@
 """JAX: a package with pure functions, and the same through compiled C that XLA calls."""
 
-from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 from symgen.languages.backends.python import BACKEND as PYTHON
@@ -18,7 +17,7 @@ from symgen.languages.dialect import Dialect, operation_table
 from symgen.languages.external_runner import ExternalRunner, package_runner
 from symgen.languages.module import Module
 from symgen.languages.verification import Check, VerificationTarget
-from symgen.languages.writer import Block, CodeLine, FunctionBody, Step, code_blocks
+from symgen.languages.writer import Block, CodeLine, FunctionBody, code_blocks
 from symgen.render import render
 
 VALUES_PER_RUN: Final = 6
@@ -46,47 +45,36 @@ def files(module: Module) -> dict[str, str]:
         "__init__.py": render("jax/package.py.jinja", **context),
         "native.py": render("jax/native.py.jinja", **context),
     }
-    package_facts = {
-        "framework": "JAX",
-        "requirement": "jax>=0.6",
-        "without": WITHOUT_COMPILER,
-        "headers": "jax",
-    }
-    texts |= package_files(module, package_name(module), **package_facts)
-    return {
-        f"{package_name(module)}/{name}": text for name, text in (texts | _c_files(module)).items()
-    }
+    facts = {"framework": "JAX", "requirement": "jax>=0.6", "without": WITHOUT_COMPILER}
+    texts |= package_files(module, package_name(module), **facts, headers="jax")
+    texts |= _c_files(module)
+    return {f"{package_name(module)}/{name}": text for name, text in texts.items()}
 
 
 def _blocks_with_held_values(body: FunctionBody, dialect: Dialect) -> list[Block]:
-    """The blocks of a body; values that are read further below are held."""
-    last = {node: k for k, s in enumerate(body.steps) for node in s.reads}
-    result: list[Block] = []
-    for start, end in pairwise(_run_ends(body.steps)):
-        (block,) = code_blocks(body.steps[start:end], body.names, dialect)
-        if result and result[-1].title == block.title:
-            result[-1].lines += block.lines
-        else:
-            result.append(block)
-        made = (n for s in body.steps[start:end] for n in s.defines)
-        live_later = [body.names[n] for n in made if last.get(n, 0) >= end]
-        if live_later:
-            target = f"({live_later[0]},)" if len(live_later) == 1 else ", ".join(live_later)
-            result[-1].lines.append(CodeLine((target,), f"_held({', '.join(live_later)})"))
-    return result
-
-
-def _run_ends(steps: Sequence[Step]) -> list[int]:
-    """Where runs of statements begin and end that make at most `VALUES_PER_RUN` values in a step of
-    the algorithm."""
-    ends, count = [0], 0
+    """The blocks of a body; values that are read further below are held, after each run of
+    statements of a step of the algorithm that makes at most `VALUES_PER_RUN` values."""
+    steps, ends, count = body.steps, [0], 0
     for k, s in enumerate(steps):
         count += len(s.defines)
         following = steps[k + 1].section if k + 1 < len(steps) else None
         if count >= VALUES_PER_RUN or following != s.section:
             ends.append(k + 1)
             count = 0
-    return ends
+    last = {node: k for k, s in enumerate(steps) for node in s.reads}
+    result: list[Block] = []
+    for start, end in pairwise(ends):
+        (block,) = code_blocks(steps[start:end], body.names, dialect)
+        if result and result[-1].title == block.title:
+            result[-1].lines += block.lines
+        else:
+            result.append(block)
+        made = (n for s in steps[start:end] for n in s.defines)
+        live_later = [body.names[n] for n in made if last.get(n, 0) >= end]
+        if live_later:
+            target = f"({live_later[0]},)" if len(live_later) == 1 else ", ".join(live_later)
+            result[-1].lines.append(CodeLine((target,), f"_held({', '.join(live_later)})"))
+    return result
 
 
 BACKEND: Final = replace(
@@ -110,42 +98,31 @@ class DerivativeCalls:
 
 def _derivative_calls(module: Module, d: FunctionDescription) -> DerivativeCalls | None:
     """None where the module has not all the derivatives of a function."""
-    described = descriptions(module)
-    derivatives_or_none = {
-        (out.name, a.name): derivative_output(module, described, d, out.name, a.name)
-        for out in d.outs
-        for a in d.ins
-    }
-    known_derivatives = {key: x for key, x in derivatives_or_none.items() if x is not None}
-    if len(known_derivatives) < len(derivatives_or_none):
-        return None
-    names = {name for _, name in known_derivatives.values()}
-    derivatives = _without_redundant([other for other, _ in known_derivatives.values()], names)
+    described, known = descriptions(module), dict[tuple[str, str], str]()
+    called = dict[str, FunctionDescription]()
+    for out, a in product(d.outs, d.ins):
+        found = derivative_output(module, described, d, out.name, a.name)
+        if found is None:
+            return None
+        function, known[out.name, a.name] = found
+        called[function.name] = function
+    names = set(known.values())
+    for function in sorted(called.values(), key=lambda d: len(d.program.nodes)):
+        others = {a.name for x in called.values() if x is not function for a in x.outs}
+        if names & {a.name for a in function.outs} <= others:
+            del called[function.name]
     calls = tuple(
         (
             other.name,
             tuple(a.name for a in other.ins),
             tuple(a.name if a.name in names else "_" for a in other.outs),
         )
-        for other in derivatives
+        for other in called.values()
     )
     parts = tuple(
-        (out.name, tuple(known_derivatives[out.name, a.name][1] for a in d.ins), len(out.sizes))
-        for out in d.outs
+        (out.name, tuple(known[out.name, a.name] for a in d.ins), len(out.sizes)) for out in d.outs
     )
     return DerivativeCalls(calls, parts)
-
-
-def _without_redundant(
-    functions: Sequence[FunctionDescription], names: AbstractSet[str]
-) -> list[FunctionDescription]:
-    """The functions, each once, without those whose outputs in `names` the others have too."""
-    called = {d.name: d for d in functions}
-    for d in sorted(called.values(), key=lambda d: len(d.program.nodes)):
-        others = {a.name for other in called.values() if other is not d for a in other.outs}
-        if names & {a.name for a in d.outs} <= others:
-            del called[d.name]
-    return list(called.values())
 
 
 def _c_files(module: Module) -> dict[str, str]:
@@ -202,5 +179,5 @@ def native_runner(module: Module) -> ExternalRunner:
 
 def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    yield from pure_runner(target.module).checks(target, progress)
-    yield from native_runner(target.module).checks(target, progress)
+    for runner in (pure_runner(target.module), native_runner(target.module)):
+        yield from runner.checks(target, progress)

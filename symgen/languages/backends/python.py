@@ -223,90 +223,44 @@ class BoundFunction:
         return f"return {call}" if self.batch.description.pivots else f"{call}\n    return 0;"
 
     @property
-    def doc(self) -> list[str]:
-        """The lines of its docstring, its signature for Python first."""
-        inputs = ", ".join(a.name for a in self.description.ins)
-        lines = [
-            f"{self.name}($module, {inputs}, *, out=None, threads=1)",
-            "--",
-            "",
-            *docstring_lines(self),
+    def docstring(self) -> list[str]:
+        """The lines of its docstring."""
+        d = self.description
+        rows = [
+            ("", a.direction, a.name, f"[..., {', '.join(map(str, a.sizes))}]", a.meaning)
+            for a in self.arrays
         ]
-        return [f"{line}\n" for line in lines[:-1]] + [lines[-1]]
-
-    @property
-    def signature(self) -> str:
-        """The parameters and the result of a function as in a stub."""
-        parameters = ", ".join(f"{a.name}: ArrayLike" for a in self.description.ins)
-        one = len(self.description.outs) == 1
-        result = "Array" if one else f"tuple[{', '.join(['Array'] * len(self.description.outs))}]"
-        given = result if one else f"Sequence[Array] | {result}"
-        return f"({parameters}, *, out: {given} | None = None, threads: int = 1) -> {result}"
-
-    @property
-    def note(self) -> str:
-        """The docstring of a function for a stub."""
-        return "\n    ".join(docstring_lines(self)).replace("\n    \n", "\n\n")
-
-
-def docstring_lines(f: BoundFunction) -> list[str]:
-    """The docstring of a function, line by line."""
-    rows = [
-        (
-            "",
-            a.direction,
-            a.name,
-            f"[..., {a.extent.replace(' x ', ', ')}]",
-            a.meaning,
-            f"[{a.unit}]",
-        )
-        for a in f.arrays
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
-    states = "Leading axes of the arguments are states and broadcast. `out` receives "
-    lines = [
-        f"{comment_text('; '.join(f.description.formulas))}.",
-        "",
-        *(comment_text(line).rstrip() for line in table),
-        "",
-        f"{states}{', '.join(a.name for a in f.description.outs)};",
-        "`threads` is the number of threads that share the states.",
-    ]
-    raised = f"numpy.linalg.LinAlgError if {f.single.module.cause_of_failure}"
-    return lines + (
-        ["", f"Raises {raised} or a result is not finite."] if f.description.pivots else []
-    )
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [f"{comment_text('; '.join(d.formulas))}.", ""]
+        for row, a in zip(rows, self.arrays, strict=True):
+            texts = [x.ljust(w) for x, w in zip(row, widths, strict=True)]
+            lines.append(comment_text("  ".join([*texts, f"[{a.unit}]"])))
+        states = "Leading axes of the arguments are states and broadcast. `out` receives "
+        lines += ["", f"{states}{', '.join(a.name for a in d.outs)};"]
+        lines.append("`threads` is the number of threads that share the states.")
+        raised = f"numpy.linalg.LinAlgError if {self.single.module.cause_of_failure}"
+        return [*lines, *(["", f"Raises {raised} or a result is not finite."] if d.pivots else [])]
 
 
 def bind_functions(module: Module) -> list[BoundFunction]:
     """The functions of a module for Python."""
-    batches: Sequence[BatchFunction | None] = batch_functions(module) or [None] * len(
-        functions(module)
-    )
-    return [
-        BoundFunction(function, other)
-        for function, other in zip(functions(module), batches, strict=True)
-    ]
-
-
-def array_limits(bound_functions: Sequence[BoundFunction]) -> dict[str, int]:
-    """The most arrays that a function has, and the most numbers in all arrays of one."""
-    return {
-        "arrays": max(len(f.arrays) for f in bound_functions),
-        "entries": max(sum(a.size for a in f.arrays) for f in bound_functions),
-    }
+    batches: Sequence[BatchFunction | None] = batch_functions(module)
+    singles = functions(module)
+    return [*map(BoundFunction, singles, batches or [None] * len(singles))]
 
 
 def states_files(module: Module, name: str, template: str) -> dict[str, str]:
     """The C files of a module that compute, and file `name`, written by a template, in which its
     functions take many states."""
-    functions_of_states = bind_functions(module)
+    bound_functions = bind_functions(module)
     context = {
         "module": module,
-        "functions": functions_of_states,
+        "functions": bound_functions,
         "width": batch_width(module) if module[COptions].batch else 1,
-        "most": array_limits(functions_of_states),
+        "most": {
+            "arrays": max(len(f.arrays) for f in bound_functions),
+            "entries": max(sum(a.size for a in f.arrays) for f in bound_functions),
+        },
     }
     return code_files(module) | {name: render(template, **context)}
 

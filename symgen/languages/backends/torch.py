@@ -29,8 +29,11 @@ def package_name(module: Module) -> str:
 
 def files(module: Module, orders: int = DERIVATIVE_ORDERS) -> dict[str, str]:
     """The package: operators with derivatives up to an order, how the C is compiled, how it is
-    installed, and the C."""
-    package, embedded = package_name(module), _embedded(module, orders)
+    installed, and the C in double precision, with what makes it fastest."""
+    package = package_name(module)
+    choices = module.choices.changed(scalar="double", zeros="always", batch=None, per_state=())
+    renamed = replace(module, name=package, choices=choices, vector_jacobians=orders)
+    embedded = with_performance_defaults(renamed)
     context = BACKEND.context(module) | {
         "package": package,
         "functions_with_derivatives": _with_derivatives(module, embedded),
@@ -46,13 +49,6 @@ def files(module: Module, orders: int = DERIVATIVE_ORDERS) -> dict[str, str]:
     sources = states_files(embedded, f"{embedded.name}_states.c", "torch/states.c.jinja")
     texts |= {f"c/{name}": text for name, text in sources.items()} | _kernel_files(embedded)
     return {f"{package}/{name}": text for name, text in texts.items()}
-
-
-def _embedded(module: Module, orders: int) -> Module:
-    """The module whose C the package has: double precision, and what is fastest."""
-    choices = module.choices.changed(scalar="double", zeros="always", batch=None, per_state=())
-    renamed = replace(module, name=package_name(module), choices=choices, vector_jacobians=orders)
-    return with_performance_defaults(renamed)
 
 
 def _with_derivatives(

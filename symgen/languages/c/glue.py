@@ -11,7 +11,6 @@ joints. (Functional Mock-up Interface 3.0.2, Modelica Association, 2024.)"""
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
@@ -47,6 +46,8 @@ REGROUPED_INPUT: Final = "par"
 MODEL_INPUTS: Final = ("pi", "g", "wrench", "thrust", "friction", "springs")
 """Inputs of the model at run time, which are parameters of the node."""
 POSE_COMPONENTS: Final = ("x", "y", "z", "w")
+POSE_PARTS: Final = {"p_ref": "position", "quat_ref": "orientation"}
+"""The part of a message with a pose that a reference is."""
 
 INITIAL_GAINS: Final[Mapping[str, Mapping[str, float]]] = {
     "computed_torque": {"k_p": 100.0, "k_d": 20.0},
@@ -58,30 +59,8 @@ INITIAL_GAINS: Final[Mapping[str, Mapping[str, float]]] = {
 computed torque, a filter of 40 ms for the observer, a memory of 1000 samples."""
 
 
-@dataclass(frozen=True)
-class ReferenceArray:
-    """A reference of a step: its place among the reference interfaces, and where it comes from."""
-
-    name: str
-    size: int
-    offset: int
-    field: str
-    """The field of the message; ``pose`` for one of a link's pose."""
-    is_rate: bool
-    interface: str
-    """The kind of interface of a joint's reference; empty for a pose."""
-    entries: tuple[str, ...]
-    """The names of the interfaces of a pose."""
-
-
-@dataclass(frozen=True)
-class ModelInput:
-    """An input of the model that is a parameter of the node, with the robot file's numbers."""
-
-    name: str
-    meaning: str
-    unit: str
-    values: tuple[float, ...]
+Row = dict[str, Any]
+"""What templates read of a reference, a parameter or a variable, by name."""
 
 
 def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,8 +111,8 @@ def plugin_context(
     """A controller as its templates see it. Raises OptionError for one that cannot be a plugin."""
     name, inputs = controller.function.description.name, controller.inputs
     references = _reference_arrays(inputs)
-    has_pose = any(r.field == "pose" for r in references)
-    joint_references = [r for r in references if r.field != "pose"]
+    joint_references = [r for r in references if r["field"] != "pose"]
+    has_pose = len(joint_references) < len(references)
     force_output = controller.row.forces  # the name of a link may follow
     names = [a.name for a in controller.results if force_output]
     forces = [x for x in names if x == force_output or x.startswith(f"{force_output}_")]
@@ -151,13 +130,13 @@ def plugin_context(
         ],
         "references": references,
         "follows": joint_references,
-        "rates": [r for r in references if r.is_rate],
-        "length": sum(r.size for r in references),
+        "rates": [r for r in references if r["is_rate"]],
+        "length": sum(r["size"] for r in references),
         "pose": _pose_function(controller, functions) if has_pose else None,
         "model": _model_inputs(module, inputs),
         "regroup": any(a.name == REGROUPED_INPUT for a in inputs),
         "sizes": {a.name: a.size for a in controller.function.arguments},
-        "call": [_input_expression(a, references) for a in inputs],
+        "call": [*map(_input_expression, inputs)],
         "has_sample_time": controller.has_sample_time,
         "results": controller.results,
         "forces": forces[0] if forces else "",
@@ -169,50 +148,47 @@ def plugin_context(
     }
 
 
-def _reference_arrays(inputs: Sequence[Argument]) -> list[ReferenceArray]:
-    found, offset = list[ReferenceArray](), 0
-    kinds = {"q_ref": "HW_IF_POSITION", "qd_ref": "HW_IF_VELOCITY", "qdd_ref": "HW_IF_ACCELERATION"}
-    of_pose = {"p_ref": "position", "quat_ref": "orientation"}
+def _reference_arrays(inputs: Sequence[Argument]) -> list[Row]:
+    """The references of a step: their places among the reference interfaces, the fields of their
+    messages, and the interface of a joint's reference or the names of those of a pose."""
+    found, offset = list[Row](), 0
     for a in inputs:
         if a.name in REFERENCE_FIELDS:
-            start = of_pose.get(a.name)
-            entries = tuple(f"pose/{start}.{x}" for x in POSE_COMPONENTS[: a.size]) if start else ()
-            kind, rate = kinds.get(a.name, ""), a.name in RATE_REFERENCES
-            field = REFERENCE_FIELDS[a.name]
-            found.append(ReferenceArray(a.name, a.size, offset, field, rate, kind, entries))
+            part = POSE_PARTS.get(a.name)
+            row = {"name": a.name, "size": a.size, "offset": offset}
+            row |= {"field": REFERENCE_FIELDS[a.name], "is_rate": a.name in RATE_REFERENCES}
+            row["interface"] = MEASURED_INTERFACES.get(a.name.removesuffix("_ref"), "")
+            row["entries"] = [f"pose/{part}.{x}" for x in POSE_COMPONENTS[: a.size] if part]
+            found.append(row)
             offset += a.size
     return found
 
 
-def _input_expression(a: Argument, references: Sequence[ReferenceArray]) -> str:
+def _input_expression(a: Argument) -> str:
     """The member of the plugin that an input of a step is read from. Raises OptionError."""
     if a.name in MEASURED_INTERFACES:
         return f"{a.name}_.data()"
-    if any(r.name == a.name for r in references):
+    if a.name in REFERENCE_FIELDS:
         return f"reference_.{a.name}.data()"
     if a.name == REGROUPED_INPUT or a.name in MODEL_INPUTS:
         return f"model_.{a.name}.data()"
     raise OptionError(f"--glue ros2: ros2_control has no interface for the input {a.name}")
 
 
-def _model_inputs(module: Module, inputs: Sequence[Argument]) -> list[ModelInput]:
-    """The inputs of the model. Coefficients of friction and springs, and external wrenches, begin
-    with zeros."""
-    robot = module.robot
-    values = {
-        "pi": tuple(x for block in robot.blocks.values() for x in block),
-        "g": tuple(robot.model.gravity),
-    }
-    found = []
+def _model_inputs(module: Module, inputs: Sequence[Argument]) -> list[Row]:
+    """The inputs of the model, which are parameters of the node, with the robot file's numbers.
+    Coefficients of friction and springs, and external wrenches, begin with zeros."""
+    robot, found = module.robot, list[Row]()
     for a in inputs:
-        name = "pi" if a.name == REGROUPED_INPUT else a.name
-        if name in MODEL_INPUTS:
-            meaning, unit = a.meaning, a.unit
-            if name == "pi":
-                links = ", ".join(map(to_ascii, robot.blocks))
-                meaning, unit = f"inertial parameters of {links}, ten per link", "SI"
-            numbers = values.get(name, (0.0,) * a.size)
-            found.append(ModelInput(name, meaning, unit, numbers))
+        row: Row = {"name": a.name, "meaning": a.meaning, "unit": a.unit}
+        row["numbers"] = robot.model.gravity if a.name == "g" else (0.0,) * a.size
+        if a.name in (REGROUPED_INPUT, "pi"):
+            links = ", ".join(map(to_ascii, robot.blocks))
+            row = {"name": "pi", "meaning": f"inertial parameters of {links}, ten per link"}
+            numbers = tuple(x for block in robot.blocks.values() for x in block)
+            row |= {"unit": "SI", "numbers": numbers}
+        if row["name"] in MODEL_INPUTS:
+            found.append(row)
     return found
 
 
@@ -257,7 +233,12 @@ def glue_files(
     fmu_copies = dict[str, str]()
     if "fmi" in glue:
         variables |= fmu_context(module, shared["functions"])
-        fmu_copies = fmu_sources(module, code)
+        folder = FMU.format(name=module.name)
+        fmu_copies = {
+            f"{folder}/sources/{name}": text
+            for name, text in code.items()
+            if "/" not in name and name.endswith((".h", ".c")) and "selftest" not in name
+        }
     plugins = [{"plugin": one["name"], "one": one} for one in variables["plugins"]]
     return fmu_copies | {
         name.format(name=module.name, **target): render(
@@ -286,21 +267,6 @@ FMI_UNITS: Final = {
 FMU_FUNCTION: Final = "forward_dynamics"
 FMU_ARRAYS: Final = ("q", "qd", "tau", "qdd")
 """The arguments of the function, in the order of the value references."""
-
-
-@dataclass(frozen=True)
-class FmuVariable:
-    """A scalar variable of the model description."""
-
-    name: str
-    reference: int
-    causality: str
-    initial: str
-    """Empty for inputs."""
-    derivative: int
-    """The value reference of the variable whose rate this is, 0 if there is none."""
-    unit: str
-    meaning: str
 
 
 def fmu_context(module: Module, functions: Sequence[CFunction]) -> dict[str, Any]:
@@ -333,8 +299,10 @@ def fmu_context(module: Module, functions: Sequence[CFunction]) -> dict[str, Any
     }
 
 
-def _fmu_variables(module: Module) -> Iterator[FmuVariable]:
-    """Positions, velocities, forces and accelerations, joint by joint."""
+def _fmu_variables(module: Module) -> Iterator[Row]:
+    """The scalar variables of the model description: positions, velocities, forces and
+    accelerations, joint by joint. `reference` is the value reference, and `derivative` that of the
+    variable whose rate this is, 0 if there is none; inputs have no `initial`."""
     n, rows = module.dof, module.joint_rows()
     kinds = (
         ("q", "output", "exact", 0, "position"),
@@ -345,23 +313,13 @@ def _fmu_variables(module: Module) -> Iterator[FmuVariable]:
     for block, (array, causality, initial, rate_of, meaning) in enumerate(kinds):
         for k, joint, _, _, unit in rows:
             units = {"q": unit, "qd": f"{unit}/s", "qdd": f"{unit}/s2"}
-            name = escape(in_ascii(joint, "(U+{:x})"))
-            yield FmuVariable(
-                f"{array}[{name}]",
-                1 + block * n + k,
-                causality,
-                initial,
-                rate_of + k if rate_of else 0,
-                units.get(array, "N.m" if unit == "rad" else "N"),
-                f"{meaning} of {name}",
-            )
-
-
-def fmu_sources(module: Module, texts: Mapping[str, str]) -> dict[str, str]:
-    """The C of a module as files of its FMU, name to text; those in folders are left out."""
-    folder = FMU.format(name=module.name)
-    return {
-        f"{folder}/sources/{name}": text
-        for name, text in texts.items()
-        if "/" not in name and name.endswith((".h", ".c")) and "selftest" not in name
-    }
+            name = escape(to_ascii(joint))
+            yield {
+                "name": f"{array}[{name}]",
+                "reference": 1 + block * n + k,
+                "causality": causality,
+                "initial": initial,
+                "derivative": rate_of + k if rate_of else 0,
+                "unit": units.get(array, "N.m" if unit == "rad" else "N"),
+                "meaning": f"{meaning} of {name}",
+            }
