@@ -12,10 +12,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -49,8 +47,6 @@ VERIFIED_FILES: Final = ("{name}.h", "{name}.py")
 class RunnerError(Exception):
     """An error that the program that runs the code has reported."""
 
-
-NO_VARIABLES: Final[Mapping[str, str]] = MappingProxyType({})
 
 STEP_TIME_LIMIT: Final = 1800
 """Time limit of a step. All functions of a large robot may take some minutes to compile on a shared
@@ -159,7 +155,11 @@ class ExternalRunner:
         functions = [d for d in descriptions(target.module) if d.name in states]
         with workspace() as folder:
             for d in functions:
-                (folder / f"{d.name}.in").write_bytes(pack_inputs(d, states[d.name]))
+                rows = [
+                    [x for array in inputs(d, s) for x in np.ravel(array)] for s in states[d.name]
+                ]
+                data = np.array([len(rows)], np.int64).tobytes() + np.array(rows, float).tobytes()
+                (folder / f"{d.name}.in").write_bytes(data)
             self.run(target, folder, functions)
             return {d.name: _read_outputs(folder, d, len(states[d.name])) for d in functions}
 
@@ -189,12 +189,6 @@ class ExternalRunner:
                 yield from compare_with_references(target, functions[name], rows)
 
 
-def pack_inputs(d: FunctionDescription, states: Sequence[Arrays]) -> bytes:
-    """The content of a file of inputs."""
-    rows = [np.concatenate([np.ravel(x) for x in inputs(d, s)] or [np.empty(0)]) for s in states]
-    return np.array([len(rows)], np.int64).tobytes() + np.array(rows, np.float64).tobytes()
-
-
 def _read_outputs(
     folder: Path, d: FunctionDescription, count: int
 ) -> FunctionOutputs | RunnerError:
@@ -218,7 +212,7 @@ def run_program(
     folder: Path,
     stdin: bytes = b"",
     seconds: int = STEP_TIME_LIMIT,
-    environment: Mapping[str, str] = NO_VARIABLES,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """The finished process of a program that gets `stdin` and additional environment variables.
 
@@ -231,7 +225,7 @@ def run_program(
             capture_output=True,
             timeout=seconds,
             check=True,
-            env={**os.environ, **environment},
+            env={**os.environ, **(environment or {})},
         )
     except subprocess.TimeoutExpired:
         raise RunnerError(f"{command[0]} did not end within {seconds} s") from None
@@ -277,12 +271,12 @@ def package_runner(label: str, setup: str, *packages: str) -> ExternalRunner:
     """The runner of a Python package of a folder, in a process of its own, which needs `packages`:
     `setup` defines a function ``results(name, arrays)`` of a function's name and its inputs, states
     first, that returns its outputs."""
-    return ExternalRunner(label, (), partial(_run_package, setup), packages=packages)
 
+    def run(
+        target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
+    ) -> None:
+        (folder / "driver.py").write_text(DRIVER.format(setup=setup), encoding="utf-8")
+        sizes = json.dumps({d.name: [a.size for a in d.ins] for d in functions})
+        run_program([sys.executable, "driver.py", str(target.folder), sizes], folder)
 
-def _run_package(
-    setup: str, target: VerificationTarget, folder: Path, functions: Sequence[FunctionDescription]
-) -> None:
-    (folder / "driver.py").write_text(DRIVER.format(setup=setup), encoding="utf-8")
-    sizes = json.dumps({d.name: [a.size for a in d.ins] for d in functions})
-    run_program([sys.executable, "driver.py", str(target.folder), sizes], folder)
+    return ExternalRunner(label, (), run, packages=packages)

@@ -16,7 +16,7 @@ import numpy as np
 from symgen.compiler.evaluate import evaluate
 from symgen.languages.accuracy import Accuracy
 from symgen.languages.describe import FunctionDescription, descriptions
-from symgen.languages.module import Floats, Module
+from symgen.languages.module import Module
 from symgen.native.compiler import time_limit
 from symgen.numbers.scalar import AnyArray
 from symgen.proof.reference_values import MAX_STATES, EvaluatorsByCount, reference_results
@@ -69,7 +69,15 @@ class VerificationTarget:
     def states(self) -> list[Arrays]:
         """Random inputs of all functions, the same at every run; the angles of one are large."""
         drawn = self.module.random_states(random.Random(0), self.count, LARGE_ANGLE_STATE)
-        return [self._state(inputs, tens) for inputs, tens in drawn]
+        regroup, states = self.module.regroup, list[Arrays]()
+        for inputs, tens in drawn:
+            state = {name: np.array(values) for name, values in inputs.items()}
+            state["pi"] = np.array([x for ten in tens.values() for x in ten])
+            if regroup is not None:
+                row = evaluate(regroup.program, {"pi": state["pi"].tolist()})
+                state["par"] = np.array(row["par"], float)
+            states.append(state)
+        return states
 
     def run_states(self, function: Function) -> list[Arrays]:
         """The states that a function is run at on Python's numbers: fewer of a long one."""
@@ -94,15 +102,6 @@ class VerificationTarget:
                 for state in self.run_states(function)
             ]
         return self._runs[function.name]
-
-    def _state(self, inputs: Mapping[str, Floats], tens: Mapping[str, Floats]) -> Arrays:
-        state = {name: np.array(values) for name, values in inputs.items()}
-        state["pi"] = np.array([x for ten in tens.values() for x in ten])
-        if self.module.regroup is not None:
-            state["par"] = np.array(
-                evaluate(self.module.regroup.program, {"pi": state["pi"].tolist()})["par"], float
-            )
-        return state
 
     @cached_property
     def reference_evaluators(self) -> EvaluatorsByCount:
@@ -129,7 +128,7 @@ def description_of(target: VerificationTarget, name: str) -> FunctionDescription
 
 def inputs(d: FunctionDescription, state: Arrays) -> list[AnyArray]:
     """The inputs of a function among those of a state, in argument order."""
-    return [state[a.name] for a in d.arguments if a.direction == "in"]
+    return [state[a.name] for a in d.ins]
 
 
 def as_tuple(result: Any) -> tuple[Any, ...]:
@@ -141,8 +140,7 @@ def results(d: FunctionDescription, call: Callable[..., Any], state: Arrays) -> 
     """The outputs of a compiled or Python function by name, flat."""
     with time_limit():
         arrays = as_tuple(call(*inputs(d, state)))
-    names = [a.name for a in d.arguments if a.direction == "out"]
-    return {name: np.ravel(array) for name, array in zip(names, arrays, strict=True)}
+    return {a.name: np.ravel(array) for a, array in zip(d.outs, arrays, strict=True)}
 
 
 def relative_error(result: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> float:

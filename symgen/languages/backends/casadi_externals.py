@@ -104,12 +104,9 @@ class ExternalFunction:
     @property
     def unrequested_outputs(self) -> list[tuple[int, CasadiArgument, int]]:
         """Each output that is written with its number and where it goes where nobody wants it."""
-        place, unwanted = self.core.work, []
-        for k, slot in enumerate(self.outputs):
-            if slot.read:
-                unwanted.append((k, slot, place))
-                place += slot.pattern.nonzeros
-        return unwanted
+        written = [(k, slot) for k, slot in enumerate(self.outputs) if slot.read]
+        places = accumulate((s.pattern.nonzeros for _, s in written), initial=self.core.work)
+        return [(k, slot, place) for (k, slot), place in zip(written, places, strict=False)]
 
     @property
     def work(self) -> int:
@@ -220,7 +217,11 @@ def _derivatives(
 ) -> Iterator[ExternalFunction]:
     """The Jacobian, the adjoint and the Jacobian of the adjoint; none of them, or not the last one,
     where they would be too long."""
-    known = _known_jacobians(module, described, d)
+    known = {
+        (out.name, a.name): KnownJacobian(*found)
+        for out, a in product(d.outs, d.ins)
+        if (found := derivative_output(module, described, d, out.name, a.name))
+    }
     jacobian = _jacobian(module, d, "jac_", _arguments(d), known)
     if jacobian is None:
         return
@@ -268,17 +269,6 @@ def _function(
         for a in d.outs
     }
     return external(module, d, stem, program, blocks, inputs, dense=stem == "adj1_")
-
-
-def _known_jacobians(
-    module: Module, described: Sequence[FunctionDescription], d: FunctionDescription
-) -> dict[tuple[str, str], KnownJacobian]:
-    """The Jacobians of a function that the module has."""
-    return {
-        (out.name, a.name): KnownJacobian(*found)
-        for out, a in product(d.outs, d.ins)
-        if (found := derivative_output(module, described, d, out.name, a.name))
-    }
 
 
 def _known_second_derivatives(
@@ -329,21 +319,19 @@ def _jacobian(
     given = _program_inputs(d, program)
     entries = dict(_swept_jacobians(d, program, given, list(unknown.values())))
     entries.update(_copied_jacobians(d, program, given, known))
-    sizes = {a.name: a for a in d.ins}
+    sizes = {a.name: a.sizes for a in d.ins}
     blocks = {}
     for out, slot in product(d.outs, inputs):
+        shape = (out.size, prod(slot.pattern.shape))
+        ordered: list[Scalar] = [ZERO] * prod(shape)
         if slot.read:
-            a = sizes[slot.name]
-            values = entries[out.name, a.name]
+            values = entries[out.name, slot.name]
             ordered = [
-                values[row * a.size + column]
-                for column in column_major_order(a.sizes)
+                values[row * shape[1] + column]
+                for column in column_major_order(sizes[slot.name])
                 for row in column_major_order(out.sizes)
             ]
-            blocks[f"jac_{out.name}_{a.name}"] = ((out.size, a.size), ordered)
-        else:
-            shape = (out.size, prod(slot.pattern.shape))
-            blocks[f"jac_{out.name}_{slot.name}"] = (shape, [ZERO] * prod(shape))
+        blocks[f"jac_{out.name}_{slot.name}"] = (shape, ordered)
     return external(module, d, stem, program, blocks, [*inputs, *_unread_outputs(d)])
 
 

@@ -1,6 +1,7 @@
 """MATLAB: how it is written, and the files of a package, of a MEX gateway and of an S-function.
 Octave verifies the functions and the gateway."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -164,7 +165,11 @@ def _run_in_octave(
 ) -> None:
     """Runs functions, several in one process of Octave, which takes long to start: `start` is the
     text before the arguments of a call, with the name of the function as ``{}``."""
-    for names in _process_groups(module, states):
+    total, groups = 0, defaultdict[int, list[str]](list)
+    for function in module.functions:
+        groups[total // MAX_PROCESS_OPERATIONS].append(function.name)
+        total += states * function.counts.total
+    for names in groups.values():
         calls = [
             (with_short_names(d), start.format(short_name(d.name)))
             for d in functions
@@ -173,19 +178,6 @@ def _run_in_octave(
         driver = render("matlab/driver.m.jinja", calls=calls)
         (folder / "driver.m").write_text(driver, encoding="ascii")
         run_program([*OCTAVE_COMMAND, "driver.m"], folder)
-
-
-def _process_groups(module: Module, states: int) -> Iterator[list[str]]:
-    """The functions, by name, that run in one process."""
-    group: list[str] = []
-    size = 0
-    for function in module.functions:
-        size += states * function.counts.total
-        group.append(function.name)
-        if size > MAX_PROCESS_OPERATIONS:
-            yield group
-            group, size = [], 0
-    yield group
 
 
 def _run_functions(

@@ -15,7 +15,7 @@ from symgen.certified.fixed_types import FIXED
 from symgen.languages.c.backend import functions, sources
 from symgen.languages.c.fixed_files import compile_fixed_point, fixed_checks
 from symgen.languages.c.options import COptions
-from symgen.languages.c.simd import BatchFunction, batch_functions
+from symgen.languages.c.simd import batch_functions
 from symgen.languages.describe import FunctionDescription, descriptions
 from symgen.languages.external_runner import compare_with_run
 from symgen.languages.module import Module
@@ -72,8 +72,8 @@ def _python_function(
     module: Module, library: Library, d: FunctionDescription
 ) -> Callable[..., Any]:
     """A function of a library as one of Python."""
-    ins = [(a.name, a.size) for a in d.arguments if a.direction == "in"]
-    outs = [a for a in d.arguments if a.direction == "out"]
+    ins = [(a.name, a.size) for a in d.ins]
+    outs = d.outs
     dtype = TYPES[module[COptions].scalar]
     fresh = np.zeros if module[COptions].zeros == "once" else np.empty
     name = loop_name(module, d.name)
@@ -122,7 +122,7 @@ class CompiledBatch:
         """The outputs of NAME_rows, a row each state, from inputs with a row each state."""
         f, n = self.functions[name], len(inputs[0])
         arrays = [np.ascontiguousarray(x, self._dtype) for x in inputs]
-        outputs = [np.full((n, a.size), np.nan, self._dtype) for a in _output_arguments(f)]
+        outputs = [np.full((n, a.size), np.nan, self._dtype) for a in f.description.outs]
         words = [word for x in (*arrays, *outputs) for word in (x, x.shape[1])]
         self._run(f"{name}_rows", n, *words)
         return outputs
@@ -131,12 +131,12 @@ class CompiledBatch:
         """The outputs of NAME_batch, a row each state, where inputs that are one for all states are
         those of the first state."""
         f, n = self.functions[name], len(inputs[0])
-        ins = [a for a in f.description.arguments if a.direction == "in"]
+        ins = f.description.ins
         arrays = [
             np.ascontiguousarray(x[0], self._dtype) if a in f.shared else self._packed(x)
             for a, x in zip(ins, inputs, strict=True)
         ]
-        outputs = [self._packed(np.full((n, a.size), np.nan)) for a in _output_arguments(f)]
+        outputs = [self._packed(np.full((n, a.size), np.nan)) for a in f.description.outs]
         self._run(f"{name}_batch", n, *arrays, *outputs)
         return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:n] for x in outputs]
 
@@ -150,10 +150,6 @@ class CompiledBatch:
 
     def _run(self, name: str, *arguments: int | AnyArray) -> Any:
         return self._library.call(f"{self._module.name}_{name}", *arguments)
-
-
-def _output_arguments(f: BatchFunction) -> list[Any]:
-    return [a for a in f.description.arguments if a.direction == "out"]
 
 
 def build_batch(
@@ -235,11 +231,11 @@ def selftest(target: VerificationTarget) -> Check:
                 stdin=subprocess.DEVNULL,
                 timeout=SELFTEST_TIME_LIMIT,
             )
-            call_arguments, end = run.returncode == 0, f"exit status {run.returncode}"
+            passed, end = run.returncode == 0, f"exit status {run.returncode}"
         except subprocess.TimeoutExpired:
-            call_arguments, end = False, f"did not end within {SELFTEST_TIME_LIMIT} s"
+            passed, end = False, f"did not end within {SELFTEST_TIME_LIMIT} s"
     claim = "C compiles without a warning, self-test passes"
-    return Check(claim, call_arguments, f"{name}_selftest: {end}; {compiler_version(compiler())}")
+    return Check(claim, passed, f"{name}_selftest: {end}; {compiler_version(compiler())}")
 
 
 def _check_regroup(
@@ -271,37 +267,29 @@ def _batch_checks(
         except np.linalg.LinAlgError as error:
             yield Check(claim, False, str(error))
             continue
-        yield Check(
-            claim,
-            not differing,
-            f"{differing} other numbers, {sum(sizes)} states in blocks of {batch.width}",
-        )
+        counted = f"{differing} other numbers, {sum(sizes)} states in blocks of {batch.width}"
+        yield Check(claim, not differing, counted)
 
 
 def _count_differing(
     d: FunctionDescription, compiled: Compiled, batch: CompiledBatch, columns: Sequence[AnyArray]
 ) -> int:
-    """How many numbers of rows and of blocks are not those of single states."""
+    """How many numbers of rows and of blocks are not those of single states, bit by bit."""
+    shared = batch.functions[d.name].shared
     repeated = [
-        np.broadcast_to(x[0], x.shape) if a in batch.functions[d.name].shared else x
-        for a, x in zip([a for a in d.arguments if a.direction == "in"], columns, strict=True)
+        np.broadcast_to(x[0], x.shape) if a in shared else x
+        for a, x in zip(d.ins, columns, strict=True)
     ]
-    pairs = [(columns, batch.rows(d.name, columns)), (repeated, batch.blocks(d.name, columns))]
-    return sum(
-        _differing_entries(expected, result)
-        for arguments, outputs_of_batch in pairs
-        for expected, result in zip(
-            as_tuple(getattr(compiled, d.name)(*arguments)), outputs_of_batch, strict=True
-        )
-    )
-
-
-def _differing_entries(expected: AnyArray, result: AnyArray) -> int:
-    bits = [
-        np.ascontiguousarray(x).reshape(result.shape).view(f"u{result.itemsize}")
-        for x in (expected, result)
-    ]
-    return int(np.sum(bits[0] != bits[1]))
-
-
-# -- fixed point -----------------------------------------------------------------------------------
+    count = 0
+    for arguments, arrays in (
+        (columns, batch.rows(d.name, columns)),
+        (repeated, batch.blocks(d.name, columns)),
+    ):
+        singles = as_tuple(getattr(compiled, d.name)(*arguments))
+        for expected, result in zip(singles, arrays, strict=True):
+            a, b = (
+                np.ascontiguousarray(x).reshape(result.shape).view(f"u{result.itemsize}")
+                for x in (expected, result)
+            )
+            count += int(np.sum(a != b))
+    return count

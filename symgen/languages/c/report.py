@@ -48,7 +48,12 @@ def remarks(module: Module) -> list[str]:
     own; of its target, if there is one, that it computes the scalar in software, and that the
     report has no stack and code sizes without its compiler."""
     c = module[COptions]
-    sentences = _library_notes(module) if c.trig == "inline" else []
+    needing = [(f.name, ops) for f in module.functions if (ops := library_functions(f))]
+    sentences = [
+        f"note: {name} needs {' and '.join(ops)} of the C math library; link with -lm"
+        for name, ops in needing
+        if c.trig == "inline"
+    ]
     if c.target is None:
         return sentences
     row = TARGETS[c.target]
@@ -62,14 +67,6 @@ def remarks(module: Module) -> list[str]:
             f"note: stack and code size are null in the report: {row.compiler} is not installed"
         )
     return sentences
-
-
-def _library_notes(module: Module) -> list[str]:
-    needing = [(f.name, ops) for f in module.functions if (ops := library_functions(f))]
-    return [
-        f"note: {name} needs {' and '.join(ops)} of the C math library; link with -lm"
-        for name, ops in needing
-    ]
 
 
 def report(module: Module, files: Mapping[str, str]) -> str:
@@ -164,28 +161,16 @@ def measured_sizes(
         raise CompilerError(f"error: the compiler ({called}) failed: {output}")
     stem = work / f.full_name
     object_file = stem.with_suffix(".o")
-    sizes = (
-        _tool_output([_tool("size", command), object_file.name], object_file)
-        .splitlines()[1]
-        .split()
-    )
-    return {
-        "stack": _stack_bound(f, stem.with_suffix(".su").read_text(encoding="utf-8"))
-        + _library_stack(object_file, command, flags),
-        "code": int(sizes[0]) + int(sizes[1]),
-    }
-
-
-def _stack_bound(f: CFunction | FixedCode, usage: str) -> int:
-    """A bound of the bytes of stack: the function, its deepest piece and sine; not what libraries
-    need."""
-    rows = [line.split("\t") for line in usage.splitlines()]
+    sizes = _tool_output([_tool("size", command), object_file.name], object_file).splitlines()[1]
+    text, data, *_ = sizes.split()
+    usage = stem.with_suffix(".su").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in usage]
     frames = {row[0].rsplit(":", 1)[1]: int(row[1]) for row in rows}
+    own = frames.pop(f.full_name, 0)  # with its deepest piece and its sines
     pieces = [size for name, size in frames.items() if re.fullmatch(r"part\d+(\..*)?", name)]
-    sines = [
-        size for name, size in frames.items() if not name.startswith("part") and name != f.full_name
-    ]
-    return frames.get(f.full_name, 0) + max(pieces, default=0) + sum(sines)
+    sines = sum(size for name, size in frames.items() if not name.startswith("part"))
+    stack = own + max(pieces, default=0) + sines + _library_stack(object_file, command, flags)
+    return {"stack": stack, "code": int(text) + int(data)}
 
 
 LABEL: Final = re.compile(r"^[0-9a-f]+ <(\S+)>:$")
