@@ -138,20 +138,12 @@ def _base_parameters(module: Module) -> list[str]:
 def _friction(module: Module) -> list[str]:
     if not module.robot.friction:
         return []
-    kinds = ", ".join(module.robot.friction)
-    joints_with_friction = [
-        body.velocity for body in module.robot.model.bodies if body.has_friction
-    ]
-    which = (
-        "of every joint"
-        if joints_with_friction == list(module.robot.model.joint_names)
-        else f"of {', '.join(joints_with_friction)}"
-    )
-    origin = (
-        f"the input `friction` ({kinds} {which})"
-        if module.robot.runtime_friction
-        else _coefficient_files(module)
-    )
+    kinds, model = ", ".join(module.robot.friction), module.robot.model
+    origin = _coefficient_files(module)
+    if module.robot.runtime_friction:
+        joints = [body.velocity for body in model.bodies if body.has_friction]
+        which = "every joint" if joints == [*model.joint_names] else ", ".join(joints)
+        origin = f"the input `friction` ({kinds} of {which})"
     return [
         f"Joint friction ({kinds}) is included in {_quantities_with(module, 'friction')}"
         f"{_friction_columns(module)}: {_friction_law(module)}.",
@@ -185,13 +177,11 @@ def _springs(module: Module) -> list[str]:
     if not robot.springs:
         return []
     springs = [body for body in robot.model.bodies if body.has_spring]
-    sprung_joints = [body.velocity for body in springs if body.constant("stiffness")]
-    names = ", ".join(body.velocity for body in springs)
-    origin = (
-        f"the input `springs` (stiffness and reference of {names})"
-        if robot.runtime_springs
-        else f"{_coefficient_files(module)} ({', '.join(sprung_joints) or 'no joint has a spring'})"
-    )
+    joints = [b.velocity for b in springs if robot.runtime_springs or b.constant("stiffness")]
+    names = ", ".join(joints) or "no joint has a spring"
+    origin = f"{_coefficient_files(module)} ({names})"
+    if robot.runtime_springs:
+        origin = f"the input `springs` (stiffness and reference of {names})"
     columns = _friction_columns(module, "y_v")
     sentences = [
         f"Joint springs are included in {_quantities_with(module, 'springs')}{columns}: "
@@ -288,15 +278,14 @@ def _wrenches(module: Module) -> list[str]:
 
 
 def _thrusters(module: Module) -> list[str]:
-    rows = [
-        f"thrust[{k}] acts on {x.link} along ({', '.join(f'{e:.9g}' for e in x.axis)})"
-        + (f" with a moment of {x.moment_ratio:.9g} m times the thrust" if x.moment_ratio else "")
-        for k, x in enumerate(module.robot.thrusters)
-    ]
-    return [
-        f"{'; '.join(rows)}. Axes are those of the link, through its origin; a moment is about the "
-        f"same axis. Thrusts are included in {_quantities_with(module, 'wrench')}."
-    ][: len(rows)]
+    rows = []
+    for k, x in enumerate(module.robot.thrusters):
+        moment = f" with a moment of {x.moment_ratio:.9g} m times the thrust" * bool(x.moment_ratio)
+        axis = ", ".join(f"{e:.9g}" for e in x.axis)
+        rows.append(f"thrust[{k}] acts on {x.link} along ({axis}){moment}")
+    included = f"Thrusts are included in {_quantities_with(module, 'wrench')}."
+    axes = "Axes are those of the link, through its origin; a moment is about the same axis."
+    return [f"{'; '.join(rows)}. {axes} {included}"] if rows else []
 
 
 def _equation_of_motion(module: Module) -> list[str]:
@@ -317,16 +306,14 @@ def _equation_of_motion(module: Module) -> list[str]:
 
 def gravity_sentence(module: Module) -> str:
     """A sentence that gives the gravitational acceleration."""
-    frame = documentation.fixed_frame(module.robot.model)
+    frame = "root link" if module.robot.model.base else "world"
     if module.robot.runtime_gravity:
         return (
             f"The gravitational acceleration is the input g (m/s^2, in the axes of the {frame}). "
             "On Earth, with z up, it is 0, 0, -9.81."
         )
-    x, y, z = module.robot.model.gravity
-    return (
-        f"The gravitational acceleration is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the {frame}."
-    )
+    numbers = ", ".join(map(repr, module.robot.model.gravity))
+    return f"The gravitational acceleration is ({numbers}) m/s^2 in the axes of the {frame}."
 
 
 def _parameters(module: Module) -> list[str]:

@@ -25,11 +25,6 @@ def has_quaternions(model: RigidBodyModel) -> bool:
     return any(joint.type.quaternion is not None for _, joint in model.joints)
 
 
-def fixed_frame(model: RigidBodyModel) -> str:
-    """Whose axes are those that stay: the root link's or, where no link stays, the world's."""
-    return "root link" if model.base else "world"
-
-
 def order_sentence(model: RigidBodyModel) -> str:
     """A sentence on the order of the coordinates."""
     if listed_motors(model):

@@ -18,11 +18,7 @@ from symgen.compiler.program import LoopProgram, Program
 from symgen.languages.accuracy import Accuracy, QuantizedErrors, quantize_errors
 from symgen.mechanics.canonical_model import CanonicalModel
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.joint_listing import (
-    UserCoordinate,
-    position_coordinates,
-    velocity_coordinates,
-)
+from symgen.mechanics.joint_listing import position_coordinates, velocity_coordinates
 from symgen.mechanics.parameters import WHOLE
 from symgen.numbers.caching import IdentityCache
 from symgen.options import Choices, rows
@@ -62,6 +58,7 @@ MOTOR_LIMIT_RANGE = 5000.0
 Floats = tuple[float, ...]
 RandomState = tuple[Mapping[str, Floats], Mapping[str, Floats]]
 """Inputs by name, and inertial parameters by link, of a state."""
+CoordinateRow = tuple[int, str, str, str, str]
 
 
 Group = TypeVar("Group")
@@ -165,15 +162,17 @@ class Module:
         """The output arrays of a function, in argument order."""
         return tuple({out.name: out for q in function.quantities for out in q.outputs}.values())
 
-    def joint_rows(self) -> list[tuple[int, str, str, str, str]]:
+    def joint_rows(self) -> list[CoordinateRow]:
         """Index, joint, moved link, type and unit of each position, as data (not yet escaped)."""
-        return _coordinate_rows(position_coordinates(self.robot.model))
+        rows = enumerate(position_coordinates(self.robot.model))
+        return [(k, c.name, c.link, c.kind, c.unit) for k, c in rows]
 
-    def velocity_rows(self) -> list[tuple[int, str, str, str, str]]:
+    def velocity_rows(self) -> list[CoordinateRow]:
         """The row of the table of joints for each velocity; empty if velocities are the rates of
         the positions."""
-        rows = _coordinate_rows(velocity_coordinates(self.robot.model))
-        return rows if len(rows) < self.dimensions["nq"] else []
+        rows = enumerate(velocity_coordinates(self.robot.model))
+        found = [(k, c.name, c.link, c.kind, c.unit) for k, c in rows]
+        return found if len(found) < self.dimensions["nq"] else []
 
     @cached_property
     def test_states(self) -> tuple[TestState, ...]:
@@ -262,14 +261,25 @@ class Module:
         return {**inputs, **moved, "q": large}, link_parameters
 
     def _draw_independently(self, rng: random.Random, count: int) -> list[RandomState]:
-        blocks = self.robot.blocks.items()
-        return [
-            (
-                self._random_inputs(rng),
-                {name: perturbed_parameters(rng, block) for name, block in blocks},
-            )
-            for _ in range(count)
-        ]
+        ranges = {name: INPUT_RANGES.get(name, 2.0) for name in self._input_sizes}
+        if self.robot.depends_on_load:
+            ranges["friction"] = LOADED_FRICTION_RANGE
+        if "delta" in ranges and "limit" in ranges:
+            ranges["limit"] = MOTOR_LIMIT_RANGE
+        states, coupling = list[RandomState](), coupling_of(self.robot.model)
+        for _ in range(count):
+            drawn = {
+                name: tuple(rng.uniform(-ranges[name], ranges[name]) for _ in range(size))
+                for name, size in self._input_sizes.items()
+            }
+            for name in sorted(drawn.keys() & {"q", "q_end", "q_ref"}):
+                drawn[name] = with_random_unit_quaternions(coupling, drawn[name], rng)
+            if "quat_ref" in drawn:
+                drawn["quat_ref"] = rng.choice(UNIT_QUATERNIONS)
+            blocks = self.robot.blocks.items()
+            parameters = {name: perturbed_parameters(rng, block) for name, block in blocks}
+            states.append((drawn, parameters))
+        return states
 
     def _with_consistent_torques(self, drawn: Sequence[RandomState]) -> list[RandomState]:
         """The states with torques and accelerations that belong together, where torques are
@@ -303,24 +313,6 @@ class Module:
         read = {name for f in self.functions for name in f.inputs} | {"q", "qd", "qdd"}
         sizes = {a.name: prod(a.sizes(self.dimensions)) for a in INPUTS.values() if a.name in read}
         return {name: n for name, n in sizes.items() if name not in ("par", "pi")}
-
-    def _random_inputs(self, rng: random.Random) -> dict[str, Floats]:
-        ranges = {name: INPUT_RANGES.get(name, 2.0) for name in self._input_sizes}
-        if self.robot.depends_on_load:
-            ranges["friction"] = LOADED_FRICTION_RANGE
-        if "delta" in ranges and "limit" in ranges:
-            ranges["limit"] = MOTOR_LIMIT_RANGE
-        drawn = {
-            k: tuple(rng.uniform(-ranges[k], ranges[k]) for _ in range(n))
-            for k, n in self._input_sizes.items()
-        }
-        for name in sorted(drawn.keys() & {"q", "q_end", "q_ref"}):
-            drawn[name] = with_random_unit_quaternions(
-                coupling_of(self.robot.model), drawn[name], rng
-            )
-        if "quat_ref" in drawn:
-            drawn["quat_ref"] = rng.choice(UNIT_QUATERNIONS)
-        return drawn
 
     @property
     def arithmetic(self) -> tuple[str, str]:
@@ -391,7 +383,3 @@ def _input_rows(drawn: Sequence[RandomState]) -> dict[str, list[Floats]]:
     rows = {name: [inputs[name] for inputs, _ in drawn] for name in drawn[0][0]}
     rows["pi"] = [tuple(chain.from_iterable(parameters.values())) for _, parameters in drawn]
     return rows
-
-
-def _coordinate_rows(coordinates: Sequence[UserCoordinate]) -> list[tuple[int, str, str, str, str]]:
-    return [(k, c.name, c.link, c.kind, c.unit) for k, c in enumerate(coordinates)]

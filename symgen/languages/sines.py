@@ -186,38 +186,38 @@ def definition_lines(step: SineStep) -> list[str]:
     return [f"{name:{width}} = {value};" for name, value in step[1]]
 
 
+TURNS: Final = (
+    (
+        "k: the multiple of pi/2 nearest to x; m: k modulo 4. Adding a shift rounds to a whole "
+        "number, or to a multiple of 4.",
+        "t = x * {turns}; shifted = t + {shift}; k = shifted - {shift}; "
+        "turned = t + {four_shift}; m = k - (turned - {four_shift})",
+    ),
+    (
+        "Sine and cosine of k pi/2 for m = -2 ... 2; exact, with and without fused products.",
+        "u = m * m; turn_c = ((u - {one}) * (u - {six})) * {sixth}; turn_s = (m * turn_c) + m",
+    ),
+)
+"""The first steps: comments and definitions."""
+
+
 def sine_steps(scalar: str, number: NumberFormat) -> list[SineStep]:
     """The arithmetic of `symgen.numbers.trig.sincos` for a scalar type, in its order; `number`
     writes literals."""
     n = SINES[scalar]
-    one, six, sixth, shift, four_shift, turns = map(
-        number, (1.0, 6.0, 1 / 6, n.shift, n.turns_shift, 2 / math.pi)
+    values = {"one": 1.0, "six": 6.0, "sixth": 1 / 6, "turns": 2 / math.pi}
+    values |= {"shift": n.shift, "four_shift": n.turns_shift}
+    texts = {name: number(x) for name, x in values.items()}
+    reduction = (
+        "r + e = x - k pi/2, where e is the rounding error of r. If k is too large, `scaled` "
+        "overflows and e is NaN."
     )
     return [
-        (
-            "k: the multiple of pi/2 nearest to x; m: k modulo 4. Adding a shift rounds to a whole "
-            "number, or to a multiple of 4.",
-            [
-                ("t", f"x * {turns}"),
-                ("shifted", f"t + {shift}"),
-                ("k", f"shifted - {shift}"),
-                ("turned", f"t + {four_shift}"),
-                ("m", f"k - (turned - {four_shift})"),
-            ],
+        *(
+            (title, [row.partition(" = ")[::2] for row in rows.format(**texts).split("; ")])
+            for title, rows in TURNS
         ),
-        (
-            "Sine and cosine of k pi/2 for m = -2 ... 2; exact, with and without fused products.",
-            [
-                ("u", "m * m"),
-                ("turn_c", f"((u - {one}) * (u - {six})) * {sixth}"),
-                ("turn_s", "(m * turn_c) + m"),
-            ],
-        ),
-        (
-            "r + e = x - k pi/2, where e is the rounding error of r. If k is too large, `scaled` "
-            "overflows and e is NaN.",
-            _argument_reduction(n, number),
-        ),
+        (reduction, _argument_reduction(n, number)),
         ("Sine and cosine of r + e.", _near_zero(n, number)),
     ]
 

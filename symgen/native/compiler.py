@@ -116,20 +116,19 @@ def _results(receiving: "Connection", child: int) -> Iterator[Any]:
         try:
             kind, content = receiving.recv()
         except EOFError:
-            raise ProcessEnded(_exit_reason(os.waitpid(child, 0)[1])) from None
+            status = os.waitpid(child, 0)[1]
+            number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            if number == signal.SIGALRM:
+                end = f"did not end within {TIME_LIMIT['seconds']} s"
+            elif number:
+                end = f"was terminated by {signal.Signals(number).name}"
+            else:
+                end = f"ended with the exit status {os.waitstatus_to_exitcode(status)}"
+            raise ProcessEnded(end) from None
         if kind == "raised":
             raise content
         if kind == "said":
             yield content
-
-
-def _exit_reason(status: int) -> str:
-    if not os.WIFSIGNALED(status):
-        return f"ended with the exit status {os.waitstatus_to_exitcode(status)}"
-    number = os.WTERMSIG(status)
-    if number == signal.SIGALRM:
-        return f"did not end within {TIME_LIMIT['seconds']} s"
-    return f"was terminated by {signal.Signals(number).name}"
 
 
 # -- foreign code in a process of its own ----------------------------------------------------------
@@ -272,17 +271,13 @@ def compiler() -> list[str]:
     that is not set. Raises NoCompilerError, also if $CC names no program: a check with another
     compiler would prove nothing about the named one."""
     wanted = os.environ.get("CC", "")
-    if wanted.strip():
-        return _from_environment(wanted)
-    program = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
-    if program is None:
-        raise NoCompilerError(
-            f"error: no C compiler found; {platform().compiler_advice}, or set CC to one"
-        )
-    return [program]
-
-
-def _from_environment(wanted: str) -> list[str]:
+    if not wanted.strip():
+        program = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+        if program is None:
+            raise NoCompilerError(
+                f"error: no C compiler found; {platform().compiler_advice}, or set CC to one"
+            )
+        return [program]
     if shutil.which(wanted):  # a path with blanks
         return [wanted]
     try:

@@ -27,7 +27,7 @@ from symgen.native.compiler import (
     workspace,
 )
 from symgen.native.store import SUFFIX
-from symgen.numbers.operations import OPS, Op
+from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import AnyArray, Numbers
 from symgen.render import render
 
@@ -110,7 +110,14 @@ def broadcast(
     `wanted` has each one's name and the size of its last axis. Raises ValueError where that differs
     or the leading axes do not fit each other, TypeError for complex numbers and masked entries.
     """
-    _check_real(inputs, wanted)
+    for x, (name, _) in zip(inputs, wanted, strict=True):
+        if is_masked(x):
+            raise TypeError(f"{name} {MASKED}")
+        if np.iscomplexobj(x):  # NumPy would drop the imaginary part: a complex step would give 0
+            raise TypeError(
+                f"{name} is complex, but compiled C computes with real numbers; the generated "
+                "Python module (--lang python) takes complex ones"
+            )
     arrays = [np.asarray(x, dtype) for x in inputs]
     for array, (name, size) in zip(arrays, wanted, strict=True):
         if array.shape[-1:] != (size,):
@@ -119,20 +126,6 @@ def broadcast(
             )
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
     return batch, [np.ascontiguousarray(np.broadcast_to(a, (*batch, a.shape[-1]))) for a in arrays]
-
-
-def _check_real(inputs: Sequence[ArrayLike], wanted: Sequence[tuple[str, int]]) -> None:
-    """NumPy would drop masks and imaginary parts, and a complex step would give a derivative of
-    0."""
-    for x, (name, _) in zip(inputs, wanted, strict=True):
-        if is_masked(x):
-            raise TypeError(f"{name} {MASKED}")
-    bad = next((n for x, (n, _) in zip(inputs, wanted, strict=True) if np.iscomplexobj(x)), None)
-    if bad is not None:
-        raise TypeError(
-            f"{bad} is complex, but compiled C computes with real numbers; the generated Python "
-            "module (--lang python) takes complex ones"
-        )
 
 
 def missing_headers() -> str:
@@ -184,14 +177,13 @@ LANES: Final = 16
 """States in a block: as many as keep the values of a long tape in a processor's second cache."""
 
 
-def _c_expression(op: Op) -> str:
-    """An operation in C on the k-th state of its operands."""
-    if op.symbol:
-        return f"a[k] {op.symbol} b[k]" if op.arity == 2 else f"{op.symbol}a[k]"
-    return op.c.format(name=op.name, a="a[k]", f="", real="double", zero="0.0")
-
-
-C_EXPRESSIONS: Final = {name: _c_expression(op) for name, op in OPS.items()}
+C_EXPRESSIONS: Final = {
+    name: ("a[k] {} b[k]" if op.arity == 2 else "{}a[k]").format(op.symbol)
+    if op.symbol
+    else op.c.format(name=name, a="a[k]", f="", real="double", zero="0.0")
+    for name, op in OPS.items()
+}
+"""Operations in C on the k-th state of their operands."""
 OPCODES: Final = {name: k for k, name in enumerate(("input", "const", *C_EXPRESSIONS))}
 
 

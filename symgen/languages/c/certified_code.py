@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-from symgen.certified.certificate import Certificate, CertifiedOutput, CertifyOptions, rounded_up
+from symgen.certified.certificate import Certificate, CertifyOptions, rounded_up
 from symgen.certified.domain import validated_limits
 from symgen.certified.enclosures import Arithmetic
 from symgen.certified.fixed_functions import FixedFunction, fixed_functions
@@ -48,7 +48,11 @@ def certificates(module: Module) -> Mapping[str, Certificate]:
     options = module[CertifyOptions]
     options.check_requested(module.arithmetic[0])
     if module.arithmetic[0] in FIXED:
-        return _fixed_point_certificates(module)
+        arithmetic = Arithmetic(*module.arithmetic)
+        return {
+            name: Certificate(name, arithmetic, f.boxes, f.domain, f.outputs, f.largest_value)
+            for name, f in fixed_point(module).items()
+        }
     if not options.certify:
         return {}
     model = module.robot.model
@@ -65,15 +69,6 @@ def fixed_point(module: Module) -> Mapping[str, FixedFunction]:
     return fixed_functions(model, module.functions, limits, kind, boxes)
 
 
-def _fixed_point_certificates(module: Module) -> dict[str, Certificate]:
-    """The bounds of functions in fixed point."""
-    arithmetic = Arithmetic(*module.arithmetic)
-    return {
-        name: Certificate(name, arithmetic, f.boxes, f.domain, f.outputs, f.largest_value)
-        for name, f in fixed_point(module).items()
-    }
-
-
 def certified_lines(module: Module, d: FunctionDescription) -> list[str]:
     """The bounds of a function, a line each; none without a certificate."""
     found = certificates(module)
@@ -81,26 +76,18 @@ def certified_lines(module: Module, d: FunctionDescription) -> list[str]:
     if certificate is None:
         return [*UNBOUNDED] if found else []
     units = {a.name: "" if "|" in a.unit or "," in a.unit else f" {a.unit}" for a in d.outs}
-    kind = module.arithmetic[0]
-    texts = [
-        text for out in certificate.outputs for text in _bound_lines(out, units[out.name], kind)
-    ]
-    largest = rounded_up(certificate.largest, 3)
-    return [*texts, f"no intermediate result is larger than {largest}"]
-
-
-def _bound_lines(out: CertifiedOutput, unit: str, scalar: str) -> list[str]:
-    if len(out.shape) == 1 and len(out.error) <= MAX_LISTED_ENTRIES:
-        rows = [
-            (f"{out.name}[{k}]", size, error)
-            for k, (size, error) in enumerate(zip(out.magnitude, out.error, strict=True))
-        ]
-    else:
-        rows = [(f"{out.name}[i]", max(out.magnitude), max(out.error))]
-    return [
-        f"|{name}| <= {rounded_up(size, 3)}{unit}, {scalar} error <= {rounded_up(error, 2)}{unit}"
-        for name, size, error in rows
-    ]
+    lines, scalar = list[str](), module.arithmetic[0]
+    for out in certificate.outputs:
+        places = map(str, range(len(out.error)))
+        bounds = [*zip(places, out.magnitude, out.error, strict=True)]
+        if len(out.shape) != 1 or len(out.error) > MAX_LISTED_ENTRIES:
+            bounds = [("i", max(out.magnitude), max(out.error))]
+        for k, size, error in bounds:
+            most, unit = rounded_up(size, 3), units[out.name]
+            lines.append(
+                f"|{out.name}[{k}]| <= {most}{unit}, {scalar} error <= {rounded_up(error, 2)}{unit}"
+            )
+    return [*lines, f"no intermediate result is larger than {rounded_up(certificate.largest, 3)}"]
 
 
 # -- functions in fixed point ----------------------------------------------------------------------
@@ -309,21 +296,14 @@ def _integer_literal(number: int) -> str:
     return f"({number})" if number < 0 else str(number)
 
 
-def _is_enclosed(text: str) -> bool:
-    """Whether one pair of parentheses encloses a text."""
-    if not (text.startswith("(") and text.endswith(")")):
-        return False
+def _without_parentheses(text: str) -> str:
+    """A text without the parentheses that enclose it."""
     depth = 0
     for k, character in enumerate(text):
         depth += (character == "(") - (character == ")")
         if depth == 0:
-            return k == len(text) - 1
-    return False
-
-
-def _without_parentheses(text: str) -> str:
-    """A text without the parentheses that enclose it."""
-    return text[1:-1] if _is_enclosed(text) else text
+            return text[1:-1] if k and k == len(text) - 1 else text
+    return text
 
 
 @lru_cache(maxsize=4)

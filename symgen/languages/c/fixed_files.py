@@ -4,7 +4,7 @@ generator's own run, and these are within the certified error of the reference."
 import math
 import random
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from symgen.languages.c.certified_code import (
 )
 from symgen.languages.c.glue import glue_files
 from symgen.languages.c.options import COptions, Release
-from symgen.languages.c.syntax import comment
+from symgen.languages.c.syntax import comment, const_qualifier
 from symgen.languages.conventions import MAX_LINE_LENGTH, REENTRANCY, ROW_MAJOR, convention_lines
 from symgen.languages.describe import coordinate_tables, descriptions
 from symgen.languages.module import Module
@@ -304,7 +304,15 @@ def compile_fixed_point(module: Module, folder: Path) -> Callable[[FixedCode, In
         np.int32 if fixed_type(module).bits == 32 else np.int16,
     )
     texts = read_sources(folder, [f"{f.full_name}.c" for f in codes])
-    texts[FIXED_BATCH_FILE] = f'#include "{module.name}.h"\n' + "".join(map(_fixed_loop, codes))
+    loops = [f'#include "{module.name}.h"\n']
+    for f in codes:  # a function for many states, one after the other
+        real, arguments = f"{f.prefix}_{f.fixed.kind.name}", f.description.arguments
+        parameters = ", ".join(f"{const_qualifier(a)}{real} *{a.name}" for a in arguments)
+        passed = ", ".join(f"{a.name} + k * {a.size}" for a in arguments)
+        head = f"void {f.description.name}_many({parameters}, int n)"
+        loops.append(f"{head};\n{head}\n")
+        loops.append(f"{{ for (int k = 0; k < n; ++k) {f.full_name}({passed}); }}\n")
+    texts["many.c"] = "".join(loops)
     declared = "\n".join(
         f"void {f.description.name}_many({pointers(len(f.description.arguments))}, int);"
         for f in codes
@@ -318,20 +326,6 @@ def compile_fixed_point(module: Module, folder: Path) -> Callable[[FixedCode, In
         return {a.name: x.T.astype(np.int64) for a, x in zip(f.description.outs, outs, strict=True)}
 
     return call
-
-
-FIXED_BATCH_FILE: Final = "many.c"
-"""The file with a loop over states for each function."""
-
-
-def _fixed_loop(f: FixedCode) -> str:
-    """A function for many states, one after the other."""
-    real = f"{f.prefix}_{f.fixed.kind.name}"
-    names = [(a.name, "const " * (a.direction == "in"), a.size) for a in f.description.arguments]
-    declared_parameters = ", ".join(f"{const}{real} *{name}" for name, const, _ in names)
-    call_arguments = ", ".join(f"{name} + k * {size}" for name, _, size in names)
-    head = f"void {f.description.name}_many({declared_parameters}, int n)"
-    return f"{head};\n{head}\n{{ for (int k = 0; k < n; ++k) {f.full_name}({call_arguments}); }}\n"
 
 
 def fixed_checks(
@@ -366,19 +360,12 @@ def _compare_fixed_with_references(
             continue
         states = fixed_target.states[: comparison.states]
         tape = fixed_target.accuracy(states, "double").allowed(function.program, comparison.wanted)
-        ratios = [
-            _fixed_error_ratio(f, name, results[name][:, : len(states)], expected, tape)
-            for name, expected in comparison.wanted.items()
-        ]
+        ratios = []
+        for name, expected in comparison.wanted.items():
+            (out,) = (out for out in f.fixed_function.outputs if out.name == name)
+            integers = results[name][:, : len(states)].astype(float)
+            real = np.ldexp(integers, -f.fixed.outputs[name]).T
+            allowed = tape[name] + np.array(out.error)
+            ratios.append(error_ratio([*real], [*expected.reshape(allowed.shape)], allowed))
         figure = f"{format_error_ratio(max(ratios))}, {len(states)} states"
         yield Check(claim, max(ratios) <= 1.0, figure)
-
-
-def _fixed_error_ratio(
-    f: FixedCode, name: str, integers: AnyArray, expected: AnyArray, tape: Mapping[str, AnyArray]
-) -> float:
-    """The largest error of an output as a part of its bound."""
-    (out,) = (out for out in f.fixed_function.outputs if out.name == name)
-    real = np.ldexp(integers.astype(float), -f.fixed.outputs[name]).T
-    allowed = tape[name] + np.array(out.error)
-    return error_ratio(list(real), list(expected.reshape(allowed.shape)), allowed)
