@@ -27,6 +27,7 @@ from symgen.proof.bounds import (
     error_bounds,
     representation_error,
 )
+from symgen.tracing.body_loops import mass_matrix_at_zero
 from symgen.tracing.robot import ParametricModel, RegroupedModel
 
 SAFETY_FACTOR: Final = 1.25
@@ -45,6 +46,14 @@ GRAVITY_OUTPUTS: Final = ("tau", "tau_g", "tau_b")
 """Outputs in which the moments of weights may cancel."""
 INERTIA_OUTPUTS: Final = ("tau", "dtau_dq")
 """Outputs in which moments of inertial forces cancel if accelerations follow from forces."""
+VELOCITY_TERMS: Final = {
+    "Gamma": (True, False),
+    "C": (True, True),
+    "dtau_dqd": (True, True),
+    "dqdd_dqd": (False, True),
+}
+"""Outputs made of terms in velocities, which cancel where a slide carries other joints: whether a
+term is proportional to a moment of inertia, and to a speed."""
 
 BASE_PARAMETERS: Final = "beta"
 """The output with the base parameters."""
@@ -161,8 +170,8 @@ class Accuracy:
 
     def _relative_to_largest(self, program: LoopProgram, expected: Any, name: str) -> Numbers:
         """Tolerances relative to the largest entry, which counts at least as the moment of the
-        weight at the longest distance (between joints, with slides extended) and as the terms that
-        cancel if accelerations follow from forces."""
+        weight at the longest distance (between joints, with slides extended), as the terms that
+        cancel if accelerations follow from forces, and as those of `VELOCITY_TERMS`."""
         rows = np.array(expected, float)
         flat = rows.reshape(len(rows), -1)
         single = flat.shape[1] == 1  # an energy, whose terms may cancel in a state
@@ -175,10 +184,23 @@ class Accuracy:
         if "tau" in self.states and "qdd" in self.states:
             kind = "A_frame" if name.startswith("A_frame") else name
             largest = np.maximum(largest, self._cancelling_terms.get(kind, 0.0))
+        if name in VELOCITY_TERMS:
+            has_inertia, has_speed = VELOCITY_TERMS[name]
+            terms = self._largest_inertia if has_inertia else 1.0
+            if has_speed:
+                terms = terms * np.abs(np.array(self.states["qd"], float)).max(
+                    axis=1, keepdims=True
+                )
+            largest = np.maximum(largest, terms)
         growth = program.error_growth * np.maximum(
             1.0, angles / FULL_TURN
         )  # of other code: sums of angles
         return np.broadcast_to(growth * ROUNDOFF[self.scalar] * largest, flat.shape)
+
+    @cached_property
+    def _largest_inertia(self) -> float:
+        """The largest entry of the mass matrix at positions 0."""
+        return float(np.abs(mass_matrix_at_zero(self.robot.regroups[WHOLE].layout)).max())
 
     @cached_property
     def _body_tables(self) -> BodyTables:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symgen.algorithms.registry import INPUTS, Quantity
 from symgen.compiler.passes import counts
@@ -335,13 +336,18 @@ def _function(robot: ParametricModel, tables: BodyTables, request: FunctionReque
     )
 
 
-def _condition(layout: CanonicalModel) -> float:
-    """The condition number of the mass matrix at positions 0, or `SCALED_CONDITION_MARGIN` times
-    that of the matrix with a diagonal of ones, if that is less."""
+def mass_matrix_at_zero(layout: CanonicalModel) -> NDArray[np.float64]:
+    """The mass matrix at positions 0."""
     q = [0.0] * layout.coupling.positions
     for quaternion in layout.coupling.quaternions:
         q[quaternion.stop - 1] = 1.0
-    m = mass_matrix_at(layout, q)
+    return mass_matrix_at(layout, q)
+
+
+def _condition(layout: CanonicalModel) -> float:
+    """The condition number of the mass matrix at positions 0, or `SCALED_CONDITION_MARGIN` times
+    that of the matrix with a diagonal of ones, if that is less."""
+    m = mass_matrix_at_zero(layout)
     root_diagonal = np.sqrt(m.diagonal())
     return float(
         min(
