@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from symgen.languages.verification import Check, VerificationTarget
 
 
-def accept_all(options: Any, functions: Sequence[Function]) -> None:
-    """Accepts all functions, as most languages do."""
-
-
 @dataclass(frozen=True)
 class Language:
     """A target language: a row of `symgen.languages.LANGUAGES`. Raises ValueError for a row that
@@ -45,8 +41,9 @@ class Language:
     """Names that generated files use; no function has such a name."""
     options: type | None = None
     """Its group of options (`symgen.options.group`), None if it has none."""
-    check_functions: Callable[[Any, Sequence[Function]], None] = accept_all
-    """Raises OptionError for functions that it does not support with its options."""
+    check_functions: Callable[[Any, Sequence[Function]], None] = lambda options, functions: None
+    """Raises OptionError for functions that it does not support with its options; most languages
+    support all."""
     backend: str = ""
     """The module with ``files(module)``, the files, name to text, and ``checks(target, progress)``,
     the checks of the files in a folder. It is imported when it is needed. If it is empty, it is

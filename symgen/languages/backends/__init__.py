@@ -48,11 +48,6 @@ class PrintedFunction:
     """The names of its variables, in the order of definition."""
 
 
-def body_blocks(body: FunctionBody, dialect: Dialect) -> list[Block]:
-    """The blocks of lines of a body: one for each step of the algorithm."""
-    return code_blocks(body.steps, body.names, dialect)
-
-
 @dataclass(frozen=True)
 class TextBackend:
     """How a language writes functions in one piece, and texts that come from a robot's file."""
@@ -74,8 +69,11 @@ class TextBackend:
     """The maximum number of local variables of a function, None if there is no limit."""
     tests_pivots: bool = True
     """Whether its functions report a mass matrix that is not positive definite."""
-    make_blocks: Callable[[FunctionBody, Dialect], list[Block]] = body_blocks
-    """Makes blocks of lines of a body that has no limit of variables."""
+    make_blocks: Callable[[FunctionBody, Dialect], list[Block]] = lambda body, dialect: code_blocks(
+        body.steps, body.names, dialect
+    )
+    """Makes the blocks of lines of a body, one for each step of the algorithm, unless it has more
+    variables than `max_locals`."""
 
     def context(self, module: Module) -> dict[str, Any]:
         """The variables of the templates of every such language.

@@ -366,17 +366,13 @@ def checks(target: VerificationTarget, progress: Callable[[str], None]) -> Itera
         _copy_sources(target, folder)
         for d in descriptions(target.module):
             progress(f"nvcc: {d.name}")
-            yield _compile_check(d, folder)
-
-
-def _compile_check(d: FunctionDescription, folder: Path) -> Check:
-    claim = f"{d.name}: nvcc compiles it for sm_90 without a warning"
-    try:
-        command = [*NVCC_COMMAND, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]
-        messages = run_program(command, folder, seconds=NVCC_TIME_LIMIT).stderr
-    except RunnerError as error:
-        return Check(claim, False, str(error))
-    return Check(claim, True, resource_text(messages.decode(errors="replace")))
+            claim = f"{d.name}: nvcc compiles it for sm_90 without a warning"
+            try:
+                command = [*NVCC_COMMAND, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]
+                messages = run_program(command, folder, seconds=NVCC_TIME_LIMIT).stderr
+                yield Check(claim, True, resource_text(messages.decode(errors="replace")))
+            except RunnerError as error:
+                yield Check(claim, False, str(error))
 
 
 def resource_text(messages: str) -> str:

@@ -321,7 +321,8 @@ def files(module: Module) -> dict[str, str]:
 
     Raises OptionError where the scalar type cannot hold the robot's numbers, and for
     ``--per-state`` without functions for many states."""
-    module[COptions].check_per_state()
+    if module[COptions].per_state and not module[COptions].batch:
+        raise OptionError("--per-state: the C code has no functions for many states; add --batch")
     if module[COptions].scalar in FIXED:
         return fixed_files(module)
     name, shared = module.name, module_variables(module, functions(module))

@@ -4,8 +4,7 @@ generator's own run, and these are within the certified error of the reference."
 import math
 import random
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -211,18 +210,6 @@ def _sine_context(module: Module) -> dict[str, Any]:
     return {"sines": lines, "rest": rest, "sine_error": of.error_text, "pair": outputs}
 
 
-@dataclass(frozen=True)
-class TestedOutput:
-    """An output in the self-test: its integers, those of the reference, and the largest
-    differences."""
-
-    key: str
-    size: int
-    want: list[list[int]]
-    real: list[list[int]]
-    most: list[int]
-
-
 def _selftest_context(module: Module) -> dict[str, Any]:
     kind = fixed_type(module)
     states = random_integers(module, SELFTEST_STATES, module.source.sha256)
@@ -238,11 +225,16 @@ def _selftest_context(module: Module) -> dict[str, Any]:
     real = {name: x.T.tolist() for name, x in inputs_in_si(module, states).items()}
     found = references(module.robot, module.functions, None, real)
     results = run_functions(module, states)
-    tested = [
-        _tested_output(module, f, name, results[f.description.name][name], found.values[name])
-        for f in fixed_functions_in_c(module)
-        for name in results[f.description.name]
-    ]
+    tested = []
+    for f in fixed_functions_in_c(module):
+        for name, integers in results[f.description.name].items():
+            scale = 2.0 ** f.fixed.outputs[name]
+            (out,) = (out for out in f.fixed_function.outputs if out.name == name)
+            row = {"key": f"{f.description.name}_{name}", "size": len(integers)}
+            row["want"] = integers.T.tolist()
+            row["real"] = [[round(x * scale) for x in values] for values in found.values[name]]
+            row["most"] = [math.ceil(e * scale * (1.0 + 2.0**-20) + 0.5) for e in out.error]
+            tested.append(row)  # integers, those of the reference, and the largest differences
     return {
         "states": SELFTEST_STATES,
         "sources": found.sources,
@@ -256,18 +248,6 @@ def _selftest_context(module: Module) -> dict[str, Any]:
             for a in f.description.arguments
         ),
     }
-
-
-def _tested_output(
-    module: Module, f: FixedCode, name: str, results: AnyArray, wanted: Sequence[Sequence[float]]
-) -> TestedOutput:
-    scale = 2.0 ** f.fixed.outputs[name]
-    (out,) = (out for out in f.fixed_function.outputs if out.name == name)
-    nearest = [[round(x * scale) for x in row] for row in wanted]
-    most = [math.ceil(error * scale * (1.0 + 2.0**-20) + 0.5) for error in out.error]
-    return TestedOutput(
-        f"{f.description.name}_{name}", len(results), results.T.tolist(), nearest, most
-    )
 
 
 def scales_by_name(module: Module) -> dict[str, float]:

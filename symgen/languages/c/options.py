@@ -335,13 +335,6 @@ class COptions:
                 f"code; use some of {', '.join(FIXED_POINT_GLUE)}"
             )
 
-    def check_per_state(self) -> None:
-        """Raises OptionError for ``--per-state`` in C without functions for many states."""
-        if self.per_state and not self.batch:
-            raise OptionError(
-                "--per-state: the C code has no functions for many states; add --batch"
-            )
-
     def check_functions(self, functions: Sequence[Function]) -> None:
         """Raises OptionError for functions that cannot be generated with these options."""
         for f in functions if self.scalar in FIXED else ():
@@ -355,18 +348,18 @@ class COptions:
                     f"--scalar {self.scalar}: {f.name} reads inertial parameters at run time, "
                     "which have no common scale; remove --parameters runtime or use float"
                 )
-        names = [function.name for function in functions]
         read = {name for function in functions for name in function.inputs}
         unread = [name for name in self.per_state if name not in read]
         if unread:
             raise OptionError(f"--per-state {unread[0]}: no function has this input; remove it")
         if self.batch is not None:
-            _check_batch_names(names)
-            _check_portable(functions)
+            _check_batch_functions(functions)
 
 
-def _check_batch_names(names: Sequence[str]) -> None:
-    """Raises OptionError for a function with the name of a batch function."""
+def _check_batch_functions(functions: Sequence[Function]) -> None:
+    """Raises OptionError for a function with the name of a batch function, and for one that calls
+    the C library, which vectors cannot do."""
+    names = [function.name for function in functions]
     batched = {f"{name}_{end}" for name in names for end in ("batch", "rows")}
     taken = batched | {"batch", "batch_width", "batch_lanes", "lanes", "mask"}
     bad = next((name for name in names if name in taken), None)
@@ -375,10 +368,6 @@ def _check_batch_names(names: Sequence[str]) -> None:
             f"--batch: the name {cited(bad)} is reserved for a batch function; give your function "
             "another name"
         )
-
-
-def _check_portable(functions: Sequence[Function]) -> None:
-    """Raises OptionError for a function that calls the C library, which vectors cannot do."""
     for f in functions:
         for op in library_functions(f):
             raise OptionError(
