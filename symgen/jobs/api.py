@@ -74,7 +74,7 @@ def compile(
     if len(quantities) == 1 and isinstance(quantities[0], (list, tuple)):
         names = tuple(quantities[0])
     key = _digest_of_call(robot, names, exact, options)
-    module = store.found(key) if key else None
+    module = store.load(key) if key else None
     if module is not None:
         return Compiled.of(module)
     # What reads, traces and writes code takes a while to load.

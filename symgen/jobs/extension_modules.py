@@ -261,7 +261,7 @@ def compiled_job(
         with suppress(TypeError):  # values that JSON does not have
             robot_key = digest("robot", environment(), file_key, flat)
     keys = [k for k in (key, robot_key) if k is not None]
-    module = next(filter(None, map(store.found, keys)), None)
+    module = next(filter(None, map(store.load, keys)), None)
     if module is None:
         traced = job.module(loaded, in_c=True)
         traced = traced if exact else with_performance_defaults(traced, given)
@@ -270,7 +270,7 @@ def compiled_job(
         except CompilerError:
             return _compiled_through_cffi(traced, exact)
         module = _compiled_module(traced, exact, store, environment)
-    data = store.data(module)
+    data = store.read(module)
     for k in keys if data is not None else ():
         store.record(k, module.__name__.rpartition(".")[2], data or b"")
     return Compiled.of(module)
@@ -282,12 +282,12 @@ def _compiled_module(
     files = {**code_files(module), EXTENSION_SOURCE: extension_source(module)}
     sources, flags = [*compiled_files(module)], REPRODUCIBLE if exact else FAST
     key = digest("code", environment(), files, sources, flags)
-    stored = store.found(key)
+    stored = store.load(key)
     if stored is not None:
         return stored
     name = module_name(module.name, key)
     data = extension_module(name, files, sources, flags)
-    new = store.keep(name, data)
+    new = store.save(name, data)
     store.record(key, name, data)
     return new
 

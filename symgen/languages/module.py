@@ -363,18 +363,18 @@ class Module:
         self,
         function: Function,
         accuracy: Accuracy | None = None,
-        most: Mapping[str, Any] = MappingProxyType({}),
+        limits: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, QuantizedErrors]:
         """How far the entries of each output of a function may be from the reference in each test
-        state, with the accuracy of C or another, and no further than `most` (states x entries)."""
+        state, with the accuracy of C or another, at most `limits` (states x entries)."""
         wanted = {
             out.name: [state.expected[out.name] for state in self.test_states]
             for out in self.outputs(function)
         }
-        limits = (accuracy or self.accuracy).allowed(function.program, wanted)
+        errors = (accuracy or self.accuracy).allowed(function.program, wanted)
         return {
-            name: quantize_errors(np.minimum(x, most.get(name, np.inf)))
-            for name, x in limits.items()
+            name: quantize_errors(np.minimum(x, limits.get(name, np.inf)))
+            for name, x in errors.items()
         }
 
 

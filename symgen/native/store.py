@@ -96,7 +96,7 @@ class Store:
                 return cls(None)
         return cls(cache / SUBFOLDER)
 
-    def found(self, key: str) -> ModuleType | None:
+    def load(self, key: str) -> ModuleType | None:
         """The module that answers a digest, loaded; None where there is none, or its bytes are not
         those that were kept."""
         if self.folder is None:
@@ -116,7 +116,7 @@ class Store:
                 os.utime(used)
         return module
 
-    def keep(self, name: str, data: bytes) -> ModuleType:
+    def save(self, name: str, data: bytes) -> ModuleType:
         """A module's bytes as an importable module of that name, kept where there is a place."""
         if self.folder is not None:
             with contextlib.suppress(OSError):
@@ -135,7 +135,7 @@ class Store:
             with contextlib.suppress(OSError):
                 self._write(f"{key}.json", json.dumps(row).encode())
 
-    def data(self, module: ModuleType) -> bytes | None:
+    def read(self, module: ModuleType) -> bytes | None:
         """The bytes of a kept module, None where they are gone."""
         try:
             return Path(str(module.__file__)).read_bytes()

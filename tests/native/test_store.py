@@ -40,18 +40,18 @@ def store(tmp_path, monkeypatch):
 
 def test_what_is_kept_is_found(store):
     data = module("t_a", 7)
-    assert store.found("key") is None
-    made = store.keep("t_a", data)
+    assert store.load("key") is None
+    made = store.save("t_a", data)
     store.record("key", "t_a", data)
-    assert made.N == 7 and store.found("key") is made
+    assert made.N == 7 and store.load("key") is made
     del sys.modules[made.__name__]
-    assert store.found("key").N == 7 and store.found("other") is None
+    assert store.load("key").N == 7 and store.load("other") is None
 
 
 @pytest.mark.parametrize("harm", ["bytes", "gone", "no JSON", "no record", "a name of elsewhere"])
 def test_what_was_harmed_is_not_loaded(store, harm):
     data = module("t_b")
-    store.keep("t_b", data)
+    store.save("t_b", data)
     store.record("key", "t_b", data)
     for name in [name for name in sys.modules if name.endswith(".t_b")]:
         del sys.modules[name]
@@ -67,7 +67,7 @@ def test_what_was_harmed_is_not_loaded(store, harm):
     }[harm]()
     if harm.startswith(("no", "a")):
         file.write_bytes(data)
-    assert store.found("key") is None
+    assert store.load("key") is None
 
 
 FOREIGN = (
@@ -92,7 +92,7 @@ def test_its_size_is_bounded(store, monkeypatch):
     monkeypatch.setattr(store_module, "MAX_CACHE_BYTES", 3 * len(data) + 1000)
     for k in range(5):
         name, key = names_of(k)
-        store.keep(name, module(name))
+        store.save(name, module(name))
         store.record(key, name, data)
         past = time.time() - 100 + k
         os.utime(store.folder / f"{name}{SUFFIX}", (past, past))
@@ -117,7 +117,7 @@ def test_files_of_the_user_are_never_deleted(store, monkeypatch):
     (store.folder / f"{names_of('folder')[0]}.so").mkdir()
     data = module(name)
     monkeypatch.setattr(store_module, "MAX_CACHE_BYTES", len(data) + 1000)
-    store.keep(name, data)
+    store.save(name, data)
     store.record(key, name, data)
     assert all(path.read_bytes() == b"x" * 5000 for path in users)
     assert not old.exists(), "the store deletes its own files"
@@ -145,7 +145,7 @@ def test_what_a_killed_process_left_goes_after_a_day(store):
     for path in (old, new):
         path.write_bytes(b"x")
     os.utime(old, (1, 1))
-    store.keep("t_d", module("t_d"))
+    store.save("t_d", module("t_d"))
     assert not old.exists() and new.exists()
 
 
@@ -153,9 +153,9 @@ def test_many_at_once_do_not_disturb_each_other(store):
     data = module("t_e", 5)
 
     def one(k):
-        store.keep("t_e", data)
+        store.save("t_e", data)
         store.record("key", "t_e", data)
-        found = store.found("key")
+        found = store.load("key")
         return found is not None and found.N
 
     with ThreadPoolExecutor(8) as pool:
@@ -178,7 +178,7 @@ def test_a_folder_that_cannot_be_is_said(tmp_path, monkeypatch):
     with pytest.warns(UserWarning, match="cannot be made"):
         none = Store.of_user()
     data = module("t_f", 3)
-    assert none.keep("t_f", data).N == 3 and none.found("key") is None
+    assert none.save("t_f", data).N == 3 and none.load("key") is None
     none.record("key", "t_f", data)
 
 
@@ -195,7 +195,7 @@ def test_where_modules_are_kept(tmp_path, monkeypatch):
 
 
 def test_a_module_is_imported_by_name_in_other_processes(store):
-    store.keep("t_g", module("t_g", 9))
+    store.save("t_g", module("t_g", 9))
     code = f"import {store_module.__name__}.t_g as m; print(m.N)"
     done = subprocess.run(
         [sys.executable, "-c", code],

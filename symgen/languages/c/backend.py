@@ -27,7 +27,7 @@ from symgen.languages.c.glue import glue_files
 from symgen.languages.c.loops import (
     body_files,
     body_template,
-    function_in_c,
+    c_function,
     loop_quantity,
     stack_bytes,
     static_functions,
@@ -190,7 +190,7 @@ def _allowed_errors(module: Module, function: CFunction) -> dict[str, tuple[str,
             literal(x.top, module[COptions].scalar),
             [", ".join(map(str, row)) for row in x.codes],
         )
-        for name, x in module.allowed(traced, most=certified_tolerances(module, traced)).items()
+        for name, x in module.allowed(traced, limits=certified_tolerances(module, traced)).items()
     }
 
 
@@ -307,7 +307,7 @@ def _printed(module: Module) -> tuple[tuple[CFunction, str], ...]:
     in several processes, which return only sizes and texts."""
     shared, bare = (
         function_variables(module),
-        [function_in_c(module, d) for d in descriptions(module)],
+        [c_function(module, d) for d in descriptions(module)],
     )
     rows = parallel_map(
         lambda f: (f.sizes, render("c/function.c.jinja", **shared, function=f)), bare

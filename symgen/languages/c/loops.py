@@ -57,19 +57,19 @@ def static_function(module: Module, d: FunctionDescription, piece: str = "part{}
 
 
 def c_function(module: Module, d: FunctionDescription) -> CFunction:
-    """A function in C: with loops if its algorithm states them and its sums are in the order of the
-    algorithm."""
-    return CFunction(module, d, c_printer(module), _stated_loops(module, d))
-
-
-def _stated_loops(module: Module, d: FunctionDescription) -> Loops | None:
-    traced = next((f for f in module.functions if f.name == d.name), None)
-    if traced is None or traced.trees:
-        return None
-    if len(traced.quantities) == 1 and traced.quantities[0].loops:
+    """A function in C: loops over bodies where these were asked for; with other loops if its
+    algorithm states them and its sums are in the order of the algorithm."""
+    printer = c_printer(module)
+    if isinstance(d.program, LoopProgram):
+        return CFunction(module, d, printer, bodies=tables_of_module(module))
+    traced, loops = next((f for f in module.functions if f.name == d.name), None), None
+    if traced is not None and not traced.trees:
         quantity = traced.quantities[0]
-        return STATED_LOOPS[quantity.name.partition(":")[0]](module, d, quantity)
-    return _column_loops(module, d) if objective_of(module.choices).name == "size" else None
+        if len(traced.quantities) == 1 and quantity.loops:
+            loops = STATED_LOOPS[quantity.name.partition(":")[0]](module, d, quantity)
+        elif objective_of(module.choices).name == "size":
+            loops = _column_loops(module, d)
+    return CFunction(module, d, printer, loops)
 
 
 def _static_part(module: Module, d: FunctionDescription, quantity: str, name: str) -> CFunction:
@@ -200,13 +200,6 @@ BODY_TEMPLATES: Final = {
 def tables_of_module(module: Module) -> BodyTables | None:
     """The tables of a module whose functions are loops over bodies, None for others."""
     return body_tables(module.robot) if module.is_looped else None
-
-
-def function_in_c(module: Module, d: FunctionDescription) -> CFunction:
-    """A function in C: loops over bodies where these were asked for."""
-    if isinstance(d.program, LoopProgram):
-        return CFunction(module, d, c_printer(module), bodies=tables_of_module(module))
-    return c_function(module, d)
 
 
 def body_template(function: CFunction) -> str:
