@@ -45,7 +45,7 @@ from symgen.text import shown
 
 GROUPS: Final = 32
 """Groups of consecutive logs at most."""
-DOUBTS: Final = 20
+MAX_WARNINGS: Final = 20
 """Warnings about logs that are shown."""
 UNLIKE: Final = 3.0
 """Times the median of all logs, a residual beyond which is reported."""
@@ -59,9 +59,9 @@ def unlike(fits: Sequence[LogFit]) -> tuple[str, ...]:
     names = [shown(fit.file) for fit, is_far in zip(fits, far, strict=True) if is_far]
     cure = "identify with this log alone to see what is wrong with it, or leave it out"
     times = f"the residuals of a joint are more than {UNLIKE:g} times those of the other logs"
-    rest = f"note: {len(names) - DOUBTS} more logs differ from the others"
-    texts = tuple(f"{name}: warning: {times}; {cure}" for name in names[:DOUBTS])
-    return texts + (rest,) * (len(names) > DOUBTS)
+    rest = f"note: {len(names) - MAX_WARNINGS} more logs differ from the others"
+    texts = tuple(f"{name}: warning: {times}; {cure}" for name in names[:MAX_WARNINGS])
+    return texts + (rest,) * (len(names) > MAX_WARNINGS)
 
 
 @dataclass
@@ -101,8 +101,8 @@ class LogsReducer:
     def warnings(self) -> tuple[str, ...]:
         """What is suspected of the logs, a sentence each; of many the first ones."""
         found = [doubt for look in self.looks for doubt in look.dataset.warnings]
-        rest = f"note: {len(found) - DOUBTS} more warnings about the logs are not shown"
-        return tuple(found[:DOUBTS]) + (rest,) * (len(found) > DOUBTS)
+        rest = f"note: {len(found) - MAX_WARNINGS} more warnings about the logs are not shown"
+        return tuple(found[:MAX_WARNINGS]) + (rest,) * (len(found) > MAX_WARNINGS)
 
     @property
     def first(self) -> LogReducer:
