@@ -54,7 +54,7 @@ def test_damage_behind_the_rows_in_use_is_found_too(npz, monkeypatch):
     data = bytearray(path.read_bytes())
     data[places[0]] ^= 1
     path.write_bytes(data)
-    monkeypatch.setattr("symgen.identification.data.npz_log.CHUNK_ROWS", 1024)
+    monkeypatch.setattr("symgen.identification.data.binary_logs.CHUNK_ROWS", 1024)
     log = open_log(str(path))
     with pytest.raises(LogError, match="cannot be read"):
         list(rows_of_ranges(log.chunks(log.names), [(0, 10)]))

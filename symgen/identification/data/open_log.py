@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.errors import OptionError, SymgenError
+from symgen.identification.data.binary_logs import BagLog, NpzLog
 from symgen.identification.data.log_file import (
     CHUNK_ROWS,
     Log,
@@ -19,8 +20,6 @@ from symgen.identification.data.log_file import (
     pyarrow_part,
     time_in_seconds,
 )
-from symgen.identification.data.npz_log import NpzLog
-from symgen.identification.data.ros_bag import BagLog
 from symgen.identification.data.text_log import TextLog
 from symgen.numbers.scalar import Numbers
 from symgen.text import install, reason, shown, unread
