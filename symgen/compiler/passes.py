@@ -20,7 +20,7 @@ that name stands for it, and signs are moved within the line, which is exact, so
 needs one. Constants print as the shortest decimal that reads back as the same double, structural
 zeros as ``0``."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
@@ -92,6 +92,16 @@ def live_nodes(program: Program) -> tuple[Index, ...]:
                 read[a] = 1
                 read[a if b is None else b] = 1
     return tuple(index for index, is_read in enumerate(read) if is_read)
+
+
+@cached_analysis
+def read_entries(program: Program) -> Mapping[str, AbstractSet[int]]:
+    """The entries of each input that some output depends on."""
+    entries = defaultdict[str, set[int]](set)
+    for op, a, b in map(program.nodes.__getitem__, live_nodes(program)):
+        if op == "input":
+            entries[a].add(b)
+    return MappingProxyType(entries)
 
 
 @cached_analysis

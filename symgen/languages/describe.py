@@ -15,7 +15,7 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.controllers import input_units
 from symgen.algorithms.registry import Array, Quantity
 from symgen.algorithms.titles import title
-from symgen.compiler.passes import counts, live_nodes, pivots, used_ops
+from symgen.compiler.passes import counts, pivots, read_entries, used_ops
 from symgen.compiler.program import LoopProgram, Program, Ref
 from symgen.compiler.transforms import vector_jacobian_program
 from symgen.languages import joint_documentation as documentation
@@ -87,12 +87,7 @@ class FunctionDescription:
     @property
     def unused(self) -> list[str]:
         """Inputs that this robot's result does not depend on."""
-        read = {
-            self.program.nodes[i].a
-            for i in live_nodes(self.program)
-            if self.program.nodes[i].op == "input"
-        }
-        return [a.name for a in self.ins if a.name not in read]
+        return [a.name for a in self.ins if a.name not in read_entries(self.program)]
 
 
 def argument_text(quantity: Quantity) -> str:

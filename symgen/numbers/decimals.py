@@ -222,14 +222,22 @@ def decimal_precision(digits: int = REFERENCE_DIGITS) -> Any:
     return localcontext(prec=digits)
 
 
+@lru_cache(maxsize=CACHE_SIZE)
+def correctly_rounded(name: str, x: float) -> float:
+    """An elementary function of a float, correctly rounded; no zero is negative, as the cache takes
+    both for one."""
+    with decimal_precision():
+        return float(elementary_function(name, Decimal(x))) + 0.0
+
+
 def cos(x: float) -> float:
     """Correctly rounded cosine."""
-    return float(_elementary("cos", Decimal(x), REFERENCE_DIGITS))
+    return correctly_rounded("cos", x)
 
 
 def sin(x: float) -> float:
     """Correctly rounded sine."""
-    return float(_elementary("sin", Decimal(x), REFERENCE_DIGITS))
+    return correctly_rounded("sin", x)
 
 
 def atan2(y: float, x: float) -> float:

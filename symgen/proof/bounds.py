@@ -17,8 +17,7 @@ flushed to zero; not where sums are reordered or divisions become products (``-f
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any, Final
 
@@ -36,7 +35,7 @@ from symgen.compiler.evaluate import (
     unique_values,
 )
 from symgen.compiler.program import LEAVES, Program, Ref
-from symgen.numbers.decimals import decimal_precision, elementary_function
+from symgen.numbers.decimals import correctly_rounded
 from symgen.numbers.operations import OPS, Op
 from symgen.numbers.scalar import ZERO, Numbers
 from symgen.numbers.trig import TYPES
@@ -129,10 +128,8 @@ def _portable_operation(op: Op, scalar: str, operands: tuple[Numbers, ...]) -> N
     error in the numbers of `symgen.numbers.trig` must not count as one of the tape."""
     if op.portable and op.counts_as != "trig":
         return compute_op(op, scalar, operands)
-    with decimal_precision():
-        once: Any = np.frompyfunc(lambda x: float(elementary_function(op.name, Decimal(x))), 1, 1)
-        values: Numbers = once(operands[0]).astype(float)
-    return values
+    values: Numbers = np.frompyfunc(partial(correctly_rounded, op.name), 1, 1)(operands[0])
+    return values.astype(float)
 
 
 ROUNDOFF: Final = {"double": 2.0**-53, "float": 2.0**-24}
@@ -290,15 +287,16 @@ class RoundingErrors:
     def _exact_sums(self, sums: LevelGroup, accumulated: Numbers) -> NDArray[np.bool_]:
         """Where a sum of two exact numbers is exact (Knuth's TwoSum): of angles of many turns, that
         rounding would hide the errors of sines."""
+        known: NDArray[np.bool_] = (accumulated[sums.operands[0]] == 0) & (
+            accumulated[sums.operands[1]] == 0
+        )
+        if not known.any():
+            return known
         first, second = (self.run.values[rows] for rows in sums.operands)
         total, second = self.run.values[sums.rows], -second if sums.op == "sub" else second
         added = total - first
         lost = (first - (total - added)) + (second - added)
-        known = (accumulated[sums.operands[0]] == 0) & (accumulated[sums.operands[1]] == 0)
-        exact: NDArray[np.bool_] = (
-            known & (lost == 0) & (representation_error(total, self.scalar) == 0)
-        )
-        return exact
+        return known & (lost == 0) & (representation_error(total, self.scalar) == 0)
 
     def _entries(self, refs: tuple[Ref | None, ...], bounds: Numbers) -> BoundedArray:
         """Entries by states, from the bounds of those that do not vanish."""

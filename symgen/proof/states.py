@@ -26,7 +26,7 @@ from symgen.proof.reference_kinematics import (
     velocity_matrix,
 )
 from symgen.proof.reference_model import ReferenceModel, normalize, reference_model
-from symgen.proof.tangent import displaced, turned_accelerations
+from symgen.proof.tangent import brackets, displaced, turned_accelerations
 from symgen.tracing.robot import SPRING_COEFFICIENTS, ParametricModel
 
 NOT_DIFFERENTIATED: Final[set[Any]] = set()
@@ -301,13 +301,23 @@ def _steps(x: States, *sizes: Decimal) -> DecimalArray:
     return np.array(sizes).reshape(-1, 1, *(1 for _ in x.shape), 1)
 
 
+def _unit_pairs(x: States) -> DecimalArray:
+    """The sums of two unit changes, each pair once, in the order of `np.triu_indices`."""
+    first, second = np.triu_indices(x.n)
+    unit = units(x)
+    return unit[first] + unit[second]
+
+
 @cached_method
-def _along_units(x: States, name: str, *sizes: Decimal) -> Any:
-    """The states after steps in every coordinate of an input."""
-    key, front = ("stepped", name, *sizes, len(x.shape)), (len(sizes), x.n)
+def _stepped(
+    x: States, name: str, directions: Callable[[States], DecimalArray], *sizes: Decimal
+) -> Any:
+    """The states after steps of some sizes along directions of an input."""
+    changes = directions(x)
+    key, front = ("stepped", name, directions, *sizes, len(x.shape)), (len(sizes), len(changes))
 
     def stepped() -> DecimalArray:
-        return x.displaced_by(front, **{name: _steps(x, *sizes) * units(x)[None]}).inputs[name]
+        return x.displaced_by(front, **{name: _steps(x, *sizes) * changes[None]}).inputs[name]
 
     values = x.shared.value(key, [x.inputs.get(name), x.mechanism.motion_key], stepped)
     return x.with_inputs(**{name: values}).widened(front)
@@ -322,9 +332,51 @@ def gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
 
     Forces of fluids contain derivatives themselves, so that one-sided steps are too small."""
     if term in NOT_DIFFERENTIATED and not x.stepped and not x.robot.fluid:
-        forth = term(_along_units(x, name, ONE_SIDED_STEP))[0]
+        forth = term(_stepped(x, name, units, ONE_SIDED_STEP))[0]
         return np.moveaxis((forth - term(x)) / ONE_SIDED_STEP, 0, -1)
-    return _difference(term(_along_units(x, name, STEP, -STEP)))
+    return _difference(term(_stepped(x, name, units, STEP, -STEP)))
+
+
+def second_gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
+    """The derivative of the gradient of a term in every coordinate of an input: the last axis,
+    after that of the gradient.
+
+    Where coordinates commute it is symmetric, so that second differences along the sum of every two
+    unit changes determine it: a quarter of the steps of two gradients."""
+    if name == "q" and brackets(x.mechanism).any():
+        return gradient(lambda y: gradient(term, y), x)
+    first, second = np.triu_indices(x.n)
+    along_pairs = _second_difference(term, x, _stepped(x, name, _unit_pairs, STEP, -STEP), 1)
+    diagonal = along_pairs[..., first == second] / 4
+    mixed = (along_pairs - diagonal[..., first] - diagonal[..., second]) / 2
+    hessian = np.empty((*along_pairs.shape[:-1], x.n, x.n), object)
+    hessian[..., first, second] = hessian[..., second, first] = mixed
+    return hessian
+
+
+@cached_method
+def second_derivatives(x: States, term: Term) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
+    """The second derivatives of a term: in q twice, in q̇ twice, in q and q̇."""
+    by_q, by_qd = second_gradient(term, x), second_gradient(term, x, "qd")
+    unit, offsets = units(x), _steps(x, STEP, -STEP)[:, None]
+    stepped = x.displaced_by((2, x.n, x.n), q=offsets * unit[:, None], qd=offsets * unit)
+    along = _second_difference(term, x, stepped, 2)
+    q, qd = (np.diagonal(own, axis1=-2, axis2=-1) for own in (by_q, by_qd))
+    return by_q, by_qd, (along - q[..., :, None] - qd[..., None, :]) / 2
+
+
+def _second_difference(term: Term, x: States, stepped: States, axes: int) -> DecimalArray:
+    """The second derivatives along directions, the first `axes` axes of the states after steps
+    forth and back, which become the last."""
+    after, before = term(stepped)
+    along = (after - 2 * term(_without_step(x)) + before) / STEP**2
+    return np.moveaxis(along, range(axes), range(-axes, 0))
+
+
+@cached_method
+def _without_step(x: States) -> Any:
+    """The states as steps of no size: a slope in a term has the error that it has after a step."""
+    return replace(x, stepped=True)
 
 
 def rate(term: Term, x: States) -> DecimalArray:
@@ -334,13 +386,8 @@ def rate(term: Term, x: States) -> DecimalArray:
 
 
 def second_rate(term: Term, x: States) -> DecimalArray:
-    """d²/dt² of a term along the motion. Now is a step of no time: slopes where no step was taken
-    are off by `FINE`, which is more than STEP²."""
-    (after, before), (now,) = (
-        term(_states_at_times(x, STEP, -STEP)),
-        term(_states_at_times(x, 0 * STEP)),
-    )
-    return (after - 2 * now + before) / STEP**2
+    """d²/dt² of a term along the motion."""
+    return _second_difference(term, x, _states_at_times(x, STEP, -STEP), 0)
 
 
 @cached_method

@@ -16,12 +16,14 @@ from symgen.mechanics.canonical_frames import canonical_frames
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.independence import MOMENTS, Key, independent_parameters
 from symgen.mechanics.parameters import WHOLE
+from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import ZERO, DecimalArray, Scalar
 from symgen.proof.laws import LawError, law
-from symgen.proof.laws.dynamics import christoffel, mass, solve, tau
+from symgen.proof.laws.dynamics import coriolis, gravity_forces, mass, solve, tau
 from symgen.proof.laws.regressor_laws import (
     by_parameters,
     massless,
+    reference_columns,
     unit_columns,
     with_part,
     with_passive_columns,
@@ -97,15 +99,14 @@ def base_regressor(x: States) -> DecimalArray:
 @law("slotine_li_base_regressor", "C from Christoffel symbols with unit moments of the bodies", 2)
 def slotine_li_base_regressor(x: States) -> DecimalArray:
     """Y_rb, n x b: the regressor of M q̈_r + C q̇_r + g in base parameters."""
+    reference = x.inputs["qd_r"], x.inputs["qdd_r"]
+    return with_passive_columns(reference_columns(moment_columns(x), *reference), x)
 
-    def passive(y: States) -> DecimalArray:
-        qd_r, qdd_r, qd = (y.inputs[k][..., None, :] for k in ("qd_r", "qdd_r", "qd"))
-        c = (christoffel(y) * qd[..., None, :]).sum(-1)
-        return (
-            (mass(y) * qdd_r).sum(-1) + (c * qd_r).sum(-1) + tau(y.with_inputs(qd=None, qdd=None))
-        )
 
-    return with_passive_columns(by_moments(passive, x), x)
+@cached_method
+def moment_columns(x: States) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
+    """The columns of M, C by Christoffel's definition and g for unit moments."""
+    return by_moments(mass, x), by_moments(coriolis, x), by_moments(gravity_forces, x)
 
 
 @law("base_parameters", "Y_b beta = tau of the reference, solved for the base parameters")

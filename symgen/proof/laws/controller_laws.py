@@ -28,7 +28,12 @@ from symgen.proof.laws.dynamics import (
 )
 from symgen.proof.laws.frame_laws import orientation_error, pose, task_matrices
 from symgen.proof.laws.integration_laws import velocity_between
-from symgen.proof.laws.regressor_laws import SPRINGS, passive_columns, passive_terms
+from symgen.proof.laws.regressor_laws import (
+    SPRINGS,
+    passive_columns,
+    passive_terms,
+    reference_columns,
+)
 from symgen.proof.states import (
     ONE_SIDED_STEP,
     STEP,
@@ -185,7 +190,7 @@ def adaptive_slotine_li(x: States) -> tuple[DecimalArray, DecimalArray]:
     here, there = _paths(x)
     e_rate = _slope_on_branch(lambda t: velocity_between(x.mechanism, here(t), there(t)))
     qd_r, qdd_r = velocity + g["k_p"] * e, change + g["k_p"] * e_rate
-    s, rows = qd_r - g["qd"], _regressor_with_friction(x.with_inputs(qd_r=qd_r, qdd_r=qdd_r))
+    s, rows = qd_r - g["qd"], _regressor_with_friction(x, qd_r, qdd_r)
     forces = batch_matvec(rows, g["beta_hat"]) + g["k_d"] * s
     off = g["beta_hat"] - g["beta_mean"]
     learnt = batch_transposed_matvec(rows, s)
@@ -193,16 +198,15 @@ def adaptive_slotine_li(x: States) -> tuple[DecimalArray, DecimalArray]:
     return _clamped(forces, g["limit"]), g["beta_mean"] + _clamped(after, g["beta_reach"])
 
 
-def _regressor_with_friction(x: States) -> DecimalArray:
+def _regressor_with_friction(x: States, qd_r: DecimalArray, qdd_r: DecimalArray) -> DecimalArray:
     """Y_b of Slotine and Li with the columns of friction at the rates where it is compensated."""
-    rows, terms = base.slotine_li_base_regressor(x), passive_terms(x)
-    inertial = rows.shape[-1] - len(terms)
+    rows, terms = reference_columns(base.moment_columns(x), qd_r, qdd_r), passive_terms(x)
     at = x.robot.friction_compensation
-    passive = passive_columns(x.with_inputs(qd=x.inputs["qd" if at == "measured" else "qd_r"]))
+    passive = passive_columns(x.with_inputs(qd=x.inputs["qd"] if at == "measured" else qd_r))
     if at == "none":
         is_friction = [kind not in SPRINGS for _, kind in terms]
         passive = np.where(is_friction, 0 * passive, passive)
-    return np.concatenate([rows[..., :inertial], passive], axis=-1)
+    return np.concatenate([rows, passive], axis=-1)
 
 
 @law("recursive_least_squares", EQUATION, 2)

@@ -12,8 +12,10 @@ from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import (
     accelerations,
     christoffel,
+    christoffel_gradient,
     coriolis,
     gravity_forces,
+    has_load,
     inverse,
     mass,
     tau,
@@ -24,6 +26,7 @@ from symgen.proof.states import (
     batch_transposed_matvec,
     gradient,
     rate,
+    second_derivatives,
     second_rate,
     slope,
     slope_by_input,
@@ -95,7 +98,8 @@ law("gravity_gradient", SLOPES.format("the reference tau"), 1)(partial(gradient,
 @law("coriolis_matrix_gradient", SLOPES.format("C from Christoffel symbols"), 2)
 def coriolis_matrix_gradient(x: States) -> tuple[DecimalArray, DecimalArray]:
     """∂C_ij/∂q_k and, for C_ij = Σ_k Γ_ijk q̇_k, Γ_ijk."""
-    return gradient(coriolis, x), christoffel(x)
+    by_q = christoffel_gradient(x) * x.inputs["qd"][..., None, None, :, None]
+    return by_q.sum(-2), christoffel(x)
 
 
 @law("inverse_dynamics_second_derivatives", SLOPES.format("the reference tau"), 2)
@@ -103,51 +107,36 @@ def inverse_dynamics_second_derivatives(
     x: States,
 ) -> tuple[DecimalArray, DecimalArray, DecimalArray, DecimalArray]:
     """∂(∂τ_i/∂q_j)/∂q_k, ∂²τ/∂q̇², ∂²τ/∂q∂q̇ and ∂M/∂q."""
-
-    def by_q(y: States) -> DecimalArray:
-        return gradient(tau, y)
-
-    return (
-        gradient(by_q, x),
-        gradient(lambda y: gradient(tau, y, "qd"), x, "qd"),
-        gradient(by_q, x, "qd"),
-        np.swapaxes(gradient(mass, x), -1, -2),
-    )
+    return (*second_derivatives(x, tau), np.swapaxes(gradient(mass, x), -1, -2))
 
 
 def _weighted_second_derivatives(
-    term: Any, x: States, weights: str, last: str
+    term: Term, x: States, weights: str, last: str, effect: Term
 ) -> tuple[DecimalArray, ...]:
-    """The second derivatives of the weighted term: in q twice, q and q̇, q̇ twice, q and `last`."""
+    """The second derivatives of the weighted term: in q twice, q and q̇, q̇ twice, q and `last`, an
+    input that has this `effect` on the term unless friction depends on the load."""
     lam = x.inputs[weights]
-
-    def weighed(y: States) -> DecimalArray:
-        return (term(y) * lam).sum(-1)
-
-    def by_q(y: States) -> DecimalArray:
-        return gradient(weighed, y)
-
-    def by_qd(y: States) -> DecimalArray:
-        return gradient(weighed, y, "qd")
-
-    return (
-        gradient(by_q, x),
-        gradient(by_q, x, "qd"),
-        gradient(by_qd, x, "qd"),
-        gradient(by_q, x, last),
+    by_q, by_qd, in_both = (
+        (lam[..., None, None] * blocks).sum(-3) for blocks in second_derivatives(x, term)
     )
+    if has_load(x):
+        in_last = gradient(lambda y: batch_transposed_matvec(gradient(term, y), lam), x, last)
+    else:
+        in_last = gradient(lambda y: batch_transposed_matvec(effect(y), lam), x)
+        in_last = np.swapaxes(in_last, -1, -2)
+    return by_q, in_both, by_qd, in_last
 
 
 @law("inverse_dynamics_hessian", SLOPES.format("the reference tau"), 2)
 def inverse_dynamics_hessian(x: States) -> tuple[DecimalArray, ...]:
     """The blocks of ∂²(λᵀτ)/∂(q, q̇, q̈)²."""
-    return _weighted_second_derivatives(tau, x, "lam_tau", "qdd")
+    return _weighted_second_derivatives(tau, x, "lam_tau", "qdd", mass)
 
 
 @law("forward_dynamics_hessian", SLOPES.format("qdd = M^-1 (tau - bias)"), 2)
 def forward_dynamics_hessian(x: States) -> tuple[DecimalArray, ...]:
     """The blocks of ∂²(λᵀq̈)/∂(q, q̇, τ)²."""
-    return _weighted_second_derivatives(accelerations, x, "lam_qdd", "tau")
+    return _weighted_second_derivatives(accelerations, x, "lam_qdd", "tau", inverse)
 
 
 TERMS: dict[str, tuple[str, Term, int]] = {

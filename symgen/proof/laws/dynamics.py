@@ -27,6 +27,7 @@ from symgen.proof.states import (
     gradient,
     not_differentiated,
     rate,
+    second_gradient,
 )
 from symgen.proof.tangent import brackets
 
@@ -249,10 +250,21 @@ def christoffel(x: States) -> DecimalArray:
     2 Γ_ijk = e_k M_ij + e_j M_ik - e_i M_jk + [e_k, e_j]·M_i - [e_k, e_i]·M_j - [e_j, e_i]·M_k,
     where e_k is the derivative along velocity k (Koszul's formula; do Carmo, Riemannian Geometry,
     ch. 2)."""
-    by_q, b = gradient(mass, x), brackets(x.mechanism)
+    return _christoffel_symbols(x, mass(x), gradient(mass, x))
+
+
+def christoffel_gradient(x: States) -> DecimalArray:
+    """∂Γ_ijk/∂q_l, (..., n, n, n, n), by the same formula on derivatives of M."""
+    by_last = (np.moveaxis(a, -1, 0) for a in (gradient(mass, x), second_gradient(mass, x)))
+    return np.moveaxis(_christoffel_symbols(x, *by_last), 0, -1)
+
+
+def _christoffel_symbols(x: States, m: DecimalArray, by_q: DecimalArray) -> DecimalArray:
+    """Koszul's formula, which is linear in M and its gradient."""
+    b = brackets(x.mechanism)
     twice = by_q + np.swapaxes(by_q, -1, -2) - np.moveaxis(by_q, -1, -3)
     if b.any():
-        terms = _along_brackets(mass(x), b)
+        terms = _along_brackets(m, b)
         twice = twice + np.swapaxes(terms, -1, -2) - np.moveaxis(terms, -1, -3)
         twice = twice - np.swapaxes(terms, -1, -3)
     return twice / 2

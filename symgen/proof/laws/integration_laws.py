@@ -18,6 +18,7 @@ from symgen.algorithms.inverse_kinematics import (
 )
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
+from symgen.numbers.caching import cached_method
 from symgen.numbers.scalar import DecimalArray
 from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import accelerations, solve
@@ -173,6 +174,7 @@ def euler_step(x: States) -> tuple[DecimalArray, DecimalArray]:
     return moved(x.mechanism, x.inputs["q"], h * qd), qd
 
 
+@cached_method
 def rk4_step(x: States) -> tuple[DecimalArray, DecimalArray]:
     """A step of Runge and Kutta's on velocities u with q ⊕ u."""
     h, q, qd = x.inputs["h"], x.inputs["q"], x.inputs["qd"]

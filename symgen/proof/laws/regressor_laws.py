@@ -1,7 +1,7 @@
 """Laws of what is linear in inertial parameters, by the textbook with unit parameters; and of the
 wrenches in joints, as sums over the textbook's links beyond a joint."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -31,6 +31,7 @@ from symgen.proof.states import (
     eye,
     gradient,
     rate,
+    units,
 )
 from symgen.proof.textbook import moving_inertias, transmitted_wrench
 
@@ -161,10 +162,18 @@ def regressor(x: States) -> DecimalArray:
 @law("slotine_li_regressor", UNITS_OF_C, 2)
 def slotine_li_regressor(x: States) -> DecimalArray:
     """Y_r of M q̈_r + C q̇_r + g, (..., n, y), C by Christoffel's definition."""
-    m, c = mass_by_parameters(x), coriolis_by_parameters(x)
-    r, rr = (x.inputs[name][..., None, :, None] for name in ("qd_r", "qdd_r"))
-    passive = (m * rr).sum(-2) + (c * r).sum(-2) + gravity_by_parameters(x)
-    return with_passive_columns(passive, x)
+    columns = mass_by_parameters(x), coriolis_by_parameters(x), gravity_by_parameters(x)
+    reference = x.inputs["qd_r"], x.inputs["qdd_r"]
+    return with_passive_columns(reference_columns(columns, *reference), x)
+
+
+def reference_columns(
+    columns: Sequence[DecimalArray], qd_r: DecimalArray, qdd_r: DecimalArray
+) -> DecimalArray:
+    """The columns of M q̈_r + C q̇_r + g, (..., n, p), from those of M, C and g."""
+    m, c, g = columns
+    r, rr = (x[..., None, :, None] for x in (qd_r, qdd_r))
+    return (m * rr).sum(-2) + (c * r).sum(-2) + g
 
 
 @law("coriolis_matrix_by_parameters", UNITS_OF_C, 2)
@@ -219,8 +228,9 @@ AS_PUBLISHED = "sum of J^T (I dJ/dt + v x* I J) as published"
 
 def _jacobians(x: States) -> DecimalArray:
     """The Jacobians of all bodies about the root's origin, angular rows first: (..., bodies, 6,
-    n)."""
+    n), without the axes in front that positions do not have."""
     robot, bodies = x.mechanism, body_poses(x.mechanism, x.textbook.trajectory.positions)
+    shape = x.inputs["q"].shape[:-1]
     count = len(robot.parts)
     cells: list[Any] = [ZERO] * (count * 6 * count)
     for i in robot.outward:
@@ -228,7 +238,7 @@ def _jacobians(x: States) -> DecimalArray:
             w, v = bodies[j].twist(ZERO_VECTOR)
             for row, e in enumerate((*w, *v)):
                 cells[((i - 1) * 6 + row) * count + j - 1] = e
-    by_joints = entries_array(cells, x.shape, Decimal(0)).reshape(*x.shape, count, 6, count)
+    by_joints = entries_array(cells, shape, Decimal(0)).reshape(*shape, count, 6, count)
     return x.pull_back(by_joints, inner=2)
 
 
@@ -263,10 +273,14 @@ def _spatial(link: Any, shape: tuple[int, ...]) -> DecimalArray:
 def newton_euler(x: States) -> DecimalArray:
     """C, (..., n, n)."""
     robot = x.mechanism
-    units, change = _jacobians(x), rate(_jacobians, x)
+    jacobians, change = x.shared.value(
+        "jacobians",
+        [x.inputs["q"], x.inputs["qd"], robot.motion_key],
+        lambda: (_jacobians(x), rate(_jacobians, x)),
+    )
     total: Any = np.full((*x.shape, x.n, x.n), Decimal(0), object)
     for i, link in moving_inertias(robot, x.textbook):
-        inertia, j = _spatial(link, x.shape), units[..., i - 1, :, :]
+        inertia, j = _spatial(link, x.shape), jacobians[..., i - 1, :, :]
         v = batch_matvec(j, x.inputs["qd"])
         w, o = _cross(v[..., :3]), _cross(v[..., 3:])
         rows = [np.concatenate([w, o], axis=-1), np.concatenate([0 * w, w], axis=-1)]
@@ -281,27 +295,28 @@ def newton_euler(x: States) -> DecimalArray:
 law("coriolis_matrix_newton_euler_rate", f"finite differences in time of the {AS_PUBLISHED}", 1)(
     partial(rate, newton_euler)
 )
-law("coriolis_matrix_newton_euler_by_parameters", f"unit parameters in the {AS_PUBLISHED}", 2)(
-    partial(by_parameters, newton_euler)
-)
+
+
+@law("coriolis_matrix_newton_euler_by_parameters", f"unit parameters in the {AS_PUBLISHED}", 2)
+@cached_method
+def newton_euler_by_parameters(x: States) -> DecimalArray:
+    """∂C/∂π, (..., n, n, p)."""
+    return by_parameters(newton_euler, x)
 
 
 @law("coriolis_matrix_newton_euler_gradient", f"derivatives of the {AS_PUBLISHED}", 2)
 def coriolis_matrix_newton_euler_gradient(x: States) -> tuple[DecimalArray, DecimalArray]:
-    """∂C/∂q, ∂C/∂q̇."""
-    return gradient(newton_euler, x), gradient(newton_euler, x, "qd")
+    """∂C/∂q, ∂C/∂q̇, the values of C at unit velocities, in which it is linear."""
+    at_units = newton_euler(x.with_inputs(qd=units(x)).widened((x.n,)))
+    return gradient(newton_euler, x), np.moveaxis(at_units, 0, -1)
 
 
 @law("slotine_li_regressor_newton_euler", f"unit parameters in the {AS_PUBLISHED}", 2)
 def slotine_li_regressor_newton_euler(x: States) -> DecimalArray:
     """M q̈_r + C q̇_r + g of unit parameters."""
-
-    def term(y: States) -> DecimalArray:
-        m, c = mass(y), newton_euler(y)
-        moved = batch_matvec(m, x.inputs["qdd_r"])
-        return moved + batch_matvec(c, x.inputs["qd_r"]) + gravity_forces(y)
-
-    return with_passive_columns(by_parameters(term, x), x)
+    columns = mass_by_parameters(x), newton_euler_by_parameters(x), gravity_by_parameters(x)
+    reference = x.inputs["qd_r"], x.inputs["qdd_r"]
+    return with_passive_columns(reference_columns(columns, *reference), x)
 
 
 # -- wrenches in joints ----------------------------------------------------------------------------
