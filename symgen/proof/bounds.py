@@ -128,8 +128,9 @@ def _portable_operation(op: Op, scalar: str, operands: tuple[Numbers, ...]) -> N
     error in the numbers of `symgen.numbers.trig` must not count as one of the tape."""
     if op.portable and op.counts_as != "trig":
         return compute_op(op, scalar, operands)
-    values: Numbers = np.frompyfunc(partial(correctly_rounded, op.name), 1, 1)(operands[0])
-    return values.astype(float)
+    each: Any = np.frompyfunc(partial(correctly_rounded, op.name), 1, 1)
+    values: Numbers = each(operands[0]).astype(float)
+    return values
 
 
 ROUNDOFF: Final = {"double": 2.0**-53, "float": 2.0**-24}
@@ -296,7 +297,8 @@ class RoundingErrors:
         total, second = self.run.values[sums.rows], -second if sums.op == "sub" else second
         added = total - first
         lost = (first - (total - added)) + (second - added)
-        return known & (lost == 0) & (representation_error(total, self.scalar) == 0)
+        known &= (lost == 0) & (representation_error(total, self.scalar) == 0)
+        return known
 
     def _entries(self, refs: tuple[Ref | None, ...], bounds: Numbers) -> BoundedArray:
         """Entries by states, from the bounds of those that do not vanish."""

@@ -26,7 +26,7 @@ from symgen.proof.reference_kinematics import (
     velocity_matrix,
 )
 from symgen.proof.reference_model import ReferenceModel, normalize, reference_model
-from symgen.proof.tangent import brackets, displaced, turned_accelerations
+from symgen.proof.tangent import displaced, turned_accelerations
 from symgen.tracing.robot import SPRING_COEFFICIENTS, ParametricModel
 
 NOT_DIFFERENTIATED: Final[set[Any]] = set()
@@ -291,25 +291,18 @@ def input_units(x: States, name: str) -> DecimalArray:
 
 def slope(term: Term, x: States, **directions: DecimalArray) -> DecimalArray:
     """The derivative of a term along directions of inputs (first axis), which becomes the last."""
-    count, offsets = len(next(iter(directions.values()))), _steps(x, STEP, -STEP)
+    count, offsets = len(next(iter(directions.values()))), step_sizes(x, STEP, -STEP)
     stepped = x.displaced_by((2, count), **{k: offsets * d[None] for k, d in directions.items()})
     return _difference(term(stepped))
 
 
-def _steps(x: States, *sizes: Decimal) -> DecimalArray:
+def step_sizes(x: States, *sizes: Decimal) -> DecimalArray:
     """Steps on a new first axis, for directions on the second."""
     return np.array(sizes).reshape(-1, 1, *(1 for _ in x.shape), 1)
 
 
-def _unit_pairs(x: States) -> DecimalArray:
-    """The sums of two unit changes, each pair once, in the order of `np.triu_indices`."""
-    first, second = np.triu_indices(x.n)
-    unit = units(x)
-    return unit[first] + unit[second]
-
-
 @cached_method
-def _stepped(
+def after_steps(
     x: States, name: str, directions: Callable[[States], DecimalArray], *sizes: Decimal
 ) -> Any:
     """The states after steps of some sizes along directions of an input."""
@@ -317,7 +310,7 @@ def _stepped(
     key, front = ("stepped", name, directions, *sizes, len(x.shape)), (len(sizes), len(changes))
 
     def stepped() -> DecimalArray:
-        return x.displaced_by(front, **{name: _steps(x, *sizes) * changes[None]}).inputs[name]
+        return x.displaced_by(front, **{name: step_sizes(x, *sizes) * changes[None]}).inputs[name]
 
     values = x.shared.value(key, [x.inputs.get(name), x.mechanism.motion_key], stepped)
     return x.with_inputs(**{name: values}).widened(front)
@@ -332,40 +325,23 @@ def gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
 
     Forces of fluids contain derivatives themselves, so that one-sided steps are too small."""
     if term in NOT_DIFFERENTIATED and not x.stepped and not x.robot.fluid:
-        forth = term(_stepped(x, name, units, ONE_SIDED_STEP))[0]
+        forth = term(after_steps(x, name, units, ONE_SIDED_STEP))[0]
         return np.moveaxis((forth - term(x)) / ONE_SIDED_STEP, 0, -1)
-    return _difference(term(_stepped(x, name, units, STEP, -STEP)))
+    return _difference(term(after_steps(x, name, units, STEP, -STEP)))
 
 
-def second_gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
-    """The derivative of the gradient of a term in every coordinate of an input: the last axis,
-    after that of the gradient.
-
-    Where coordinates commute it is symmetric, so that second differences along the sum of every two
-    unit changes determine it: a quarter of the steps of two gradients."""
-    if name == "q" and brackets(x.mechanism).any():
-        return gradient(lambda y: gradient(term, y), x)
-    first, second = np.triu_indices(x.n)
-    along_pairs = _second_difference(term, x, _stepped(x, name, _unit_pairs, STEP, -STEP), 1)
-    diagonal = along_pairs[..., first == second] / 4
-    mixed = (along_pairs - diagonal[..., first] - diagonal[..., second]) / 2
-    hessian = np.empty((*along_pairs.shape[:-1], x.n, x.n), object)
-    hessian[..., first, second] = hessian[..., second, first] = mixed
-    return hessian
+def rate(term: Term, x: States) -> DecimalArray:
+    """d/dt of a term along the motion."""
+    after, before = term(_states_at_times(x, STEP, -STEP))
+    return (after - before) / (2 * STEP)
 
 
-@cached_method
-def second_derivatives(x: States, term: Term) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
-    """The second derivatives of a term: in q twice, in q̇ twice, in q and q̇."""
-    by_q, by_qd = second_gradient(term, x), second_gradient(term, x, "qd")
-    unit, offsets = units(x), _steps(x, STEP, -STEP)[:, None]
-    stepped = x.displaced_by((2, x.n, x.n), q=offsets * unit[:, None], qd=offsets * unit)
-    along = _second_difference(term, x, stepped, 2)
-    q, qd = (np.diagonal(own, axis1=-2, axis2=-1) for own in (by_q, by_qd))
-    return by_q, by_qd, (along - q[..., :, None] - qd[..., None, :]) / 2
+def second_rate(term: Term, x: States) -> DecimalArray:
+    """d²/dt² of a term along the motion."""
+    return second_difference(term, x, _states_at_times(x, STEP, -STEP), 0)
 
 
-def _second_difference(term: Term, x: States, stepped: States, axes: int) -> DecimalArray:
+def second_difference(term: Term, x: States, stepped: States, axes: int) -> DecimalArray:
     """The second derivatives along directions, the first `axes` axes of the states after steps
     forth and back, which become the last."""
     after, before = term(stepped)
@@ -377,17 +353,6 @@ def _second_difference(term: Term, x: States, stepped: States, axes: int) -> Dec
 def _without_step(x: States) -> Any:
     """The states as steps of no size: a slope in a term has the error that it has after a step."""
     return replace(x, stepped=True)
-
-
-def rate(term: Term, x: States) -> DecimalArray:
-    """d/dt of a term along the motion."""
-    after, before = term(_states_at_times(x, STEP, -STEP))
-    return (after - before) / (2 * STEP)
-
-
-def second_rate(term: Term, x: States) -> DecimalArray:
-    """d²/dt² of a term along the motion."""
-    return _second_difference(term, x, _states_at_times(x, STEP, -STEP), 0)
 
 
 @cached_method

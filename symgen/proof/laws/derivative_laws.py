@@ -12,27 +12,73 @@ from symgen.proof.laws import law
 from symgen.proof.laws.dynamics import (
     accelerations,
     christoffel,
-    christoffel_gradient,
     coriolis,
     gravity_forces,
     has_load,
     inverse,
     mass,
+    symbols_from_gradient,
     tau,
 )
 from symgen.proof.states import (
+    STEP,
     States,
     Term,
+    after_steps,
     batch_transposed_matvec,
     gradient,
     rate,
-    second_derivatives,
+    second_difference,
     second_rate,
     slope,
     slope_by_input,
+    step_sizes,
+    units,
 )
+from symgen.proof.tangent import brackets
 
 SLOPES = "derivatives of {} in 75 digits"
+
+
+def _unit_pairs(x: States) -> DecimalArray:
+    """The sums of two unit changes, each pair once, in the order of `np.triu_indices`."""
+    first, second = np.triu_indices(x.n)
+    unit = units(x)
+    return unit[first] + unit[second]
+
+
+def second_gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
+    """The derivative of the gradient of a term in every coordinate of an input: the last axis,
+    after that of the gradient.
+
+    Where coordinates commute it is symmetric, so that second differences along the sum of every two
+    unit changes determine it: a quarter of the steps of two gradients."""
+    if name == "q" and brackets(x.mechanism).any():
+        return gradient(lambda y: gradient(term, y), x)
+    first, second = np.triu_indices(x.n)
+    along_pairs = second_difference(term, x, after_steps(x, name, _unit_pairs, STEP, -STEP), 1)
+    diagonal = along_pairs[..., first == second] / 4
+    mixed = (along_pairs - diagonal[..., first] - diagonal[..., second]) / 2
+    hessian = np.empty((*along_pairs.shape[:-1], x.n, x.n), object)
+    hessian[..., first, second] = hessian[..., second, first] = mixed
+    return hessian
+
+
+@cached_method
+def second_derivatives(x: States, term: Term) -> tuple[DecimalArray, DecimalArray, DecimalArray]:
+    """The second derivatives of a term: in q twice, in q̇ twice, in q and q̇."""
+    by_q, by_qd = second_gradient(term, x), second_gradient(term, x, "qd")
+    unit, offsets = units(x), step_sizes(x, STEP, -STEP)[:, None]
+    stepped = x.displaced_by((2, x.n, x.n), q=offsets * unit[:, None], qd=offsets * unit)
+    along = second_difference(term, x, stepped, 2)
+    q, qd = (np.diagonal(own, axis1=-2, axis2=-1) for own in (by_q, by_qd))
+    return by_q, by_qd, (along - q[..., :, None] - qd[..., None, :]) / 2
+
+
+def christoffel_gradient(x: States) -> DecimalArray:
+    """∂Γ_ijk/∂q_l, (..., n, n, n, n), by the same formula on derivatives of M."""
+    by_last = (np.moveaxis(a, -1, 0) for a in (gradient(mass, x), second_gradient(mass, x)))
+    return np.moveaxis(symbols_from_gradient(x, *by_last), 0, -1)
 
 
 @law("inverse_dynamics_derivatives", SLOPES.format("the reference tau"), 1)

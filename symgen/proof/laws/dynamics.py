@@ -27,7 +27,6 @@ from symgen.proof.states import (
     gradient,
     not_differentiated,
     rate,
-    second_gradient,
 )
 from symgen.proof.tangent import brackets
 
@@ -250,16 +249,10 @@ def christoffel(x: States) -> DecimalArray:
     2 Γ_ijk = e_k M_ij + e_j M_ik - e_i M_jk + [e_k, e_j]·M_i - [e_k, e_i]·M_j - [e_j, e_i]·M_k,
     where e_k is the derivative along velocity k (Koszul's formula; do Carmo, Riemannian Geometry,
     ch. 2)."""
-    return _christoffel_symbols(x, mass(x), gradient(mass, x))
+    return symbols_from_gradient(x, mass(x), gradient(mass, x))
 
 
-def christoffel_gradient(x: States) -> DecimalArray:
-    """∂Γ_ijk/∂q_l, (..., n, n, n, n), by the same formula on derivatives of M."""
-    by_last = (np.moveaxis(a, -1, 0) for a in (gradient(mass, x), second_gradient(mass, x)))
-    return np.moveaxis(_christoffel_symbols(x, *by_last), 0, -1)
-
-
-def _christoffel_symbols(x: States, m: DecimalArray, by_q: DecimalArray) -> DecimalArray:
+def symbols_from_gradient(x: States, m: DecimalArray, by_q: DecimalArray) -> DecimalArray:
     """Koszul's formula, which is linear in M and its gradient."""
     b = brackets(x.mechanism)
     twice = by_q + np.swapaxes(by_q, -1, -2) - np.moveaxis(by_q, -1, -3)
