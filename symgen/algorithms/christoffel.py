@@ -49,7 +49,8 @@ class JointPairColumn:
 
     def to_parent(self, step: Step) -> "JointPairColumn":
         """The column about the frame from which `step` leads to the present one."""
-        return JointPairColumn(self.force.to_parent(step), self.product.to_parent(step))
+        product = self.product.to_parent(step)
+        return JointPairColumn(self.force.to_parent(step), product)
 
 
 def pair_column(joint: Freedom, moments: Moments) -> JointPairColumn:
