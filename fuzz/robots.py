@@ -101,16 +101,16 @@ def _constants(rng: Random, made: Node, kind: str, axis: str) -> None:
     x, y, z = map(float, axis.split())
     size = math.hypot(x, y, z)
     along = (x / size, y / size, z / size)
-    for taken in JOINTS[kind].takes if kind != FIXED else ():
+    for taken in JOINTS[kind].parameters if kind != FIXED else ():
         try:
-            constants = taken.given(kind, along, None)
+            constants = taken.from_python(kind, along, None)
         except OptionError:
             constants = tuple(round(rng.uniform(-0.2, 0.2), 3) for _ in range(taken.size))
         else:
             if rng.random() < 0.7:
                 continue
             constants = tuple(0.0 - x for x in constants)
-        written = taken.written(along, constants)
+        written = taken.to_xml(along, constants)
         if written is None:
             continue
         tag, key, numbers = written

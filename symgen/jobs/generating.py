@@ -32,12 +32,11 @@ from symgen.native.compiler import platform
 from symgen.native.library import Library
 from symgen.numbers.trig import TYPES
 from symgen.reading.assemble import LoadedRobot
-from symgen.reading.description_changes import repair_inertias, rerooted
+from symgen.reading.description_changes import repair_inertias, rerooted, symbols
 from symgen.reading.options import NO_SOURCE_OPTIONS, SourceOptions
 from symgen.reading.sources import RobotSource, describe
 from symgen.reading.subtree import extract_subtree
 from symgen.reading.urdf.urdf_writer import urdf_bytes
-from symgen.reading.validation import symbols
 from symgen.text import quoted
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions

@@ -24,11 +24,11 @@ from symgen.languages.c.options import Release
 from symgen.languages.language import identifier
 from symgen.options import Option, group, option, rows
 from symgen.options.kinds import PAIRS, TEXT, TEXTS, ValueKind, quoted
-from symgen.reading import toml_reader
+from symgen.reading import checked_values
+from symgen.reading.checked_values import Table, described_type
 from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.options import NO_SOURCE_OPTIONS, RobotOptions, SourceOptions
 from symgen.reading.sources import read as read_robot
-from symgen.reading.toml_reader import Table, described_type
 from symgen.reading.xml_text import STANDARD_INPUT
 from symgen.text import reason, shown
 from symgen.tracing.options import FunctionOptions
@@ -133,7 +133,7 @@ def read(path: str | os.PathLike[str]) -> JobFile:
 
     Raises RobotError with file and line for an unknown key, for a value of another type and for
     the home folder of an unknown user."""
-    table, _ = toml_reader.read_toml(path, "a job file (symgen init writes one)")
+    table, _ = checked_values.read_toml(path, "a job file (symgen init writes one)")
     kinds = {ROBOT_KEY: TEXT} | {row.name: row.kind for row in JOB_OPTIONS}
     table.check_keys(kinds)
     values = {key: _value(table, key, kinds[key]) for key in table.data}

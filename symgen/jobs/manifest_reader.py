@@ -29,7 +29,7 @@ from symgen.mechanics.joint_forces import COMPENSATION, FRICTION
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.model_validation import validate
 from symgen.options import Choices, rows
-from symgen.reading.toml_reader import described_type
+from symgen.reading.checked_values import described_type
 from symgen.text import quoted, reason, shown
 from symgen.tracing.body_loops import functions_in_loops, loop_functions
 from symgen.tracing.request import FunctionRequest, parse_thrusters

@@ -201,7 +201,10 @@ MESSAGES = {
 MAX_GYRATION: Final = 3.0
 """The largest plausible radius of gyration of a body, in distances around it."""
 MIN_DISTANCE: Final = 0.1
-"""Smaller distances around a body (m) count as this one: a wheel has none around it."""
+"""Smaller distances around a body (m) count as this one."""
+MIN_WHEEL_DISTANCE: Final = 0.3
+"""The same of a body that may be a wheel, which turns without end and carries nothing: nothing need
+be away from its axis. The limit is then that of a disc with a radius of 1.27 m."""
 MAX_DENSITY: Final = 2e3
 """A robot's moving mass by the cube of its reach (kg/m³)."""
 MIN_REACH_FOR_DENSITY: Final = 0.1
@@ -212,12 +215,14 @@ MAX_REACH: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The extent of a body: its name, mass (kg), largest radius of gyration (m), the largest of the
-    distances around it (m), and how far it reaches from the base (m)."""
+    """The extent of a body: its name, mass (kg), largest radius of gyration (m) and the largest
+    plausible one, the largest of the distances around it (m), and how far it reaches from the base
+    (m)."""
 
     name: str
     mass: float
     gyration: float
+    max_gyration: float
     around: float
     reach: float
 
@@ -234,12 +239,15 @@ def extents(model: RigidBodyModel) -> list[Extent]:
         mass = sum((link.parameters or (0.0,))[0] for link in heavy)
         ends = (end for c in model.closures for end in zip(c.bodies, c.points, strict=True))
         pins = (hypot(*point) for k, point in ends if k == i)
-        carried = map(model.body, model.children(i))
+        carried = [*map(model.body, model.children(i))]
         around = max(chain(_around(body, carried, heavy), pins), default=0.0)
         moment = principal_moments(heavy)[-1] if heavy else 0.0
         gyration = sqrt(max(moment, 0.0) / mass) if mass > 0 else 0.0
-        reach = max(far[i] + around, gyration)
-        sizes.append(Extent(body.name, mass, gyration, around, reach))
+        reach, limits = max(far[i] + around, gyration), body.joint.limits
+        endless = body.joint.kind == "revolute" and (limits.lower, limits.upper) == (None, None)
+        least = MIN_WHEEL_DISTANCE if endless and not carried else MIN_DISTANCE
+        limit = MAX_GYRATION * max(around, least)
+        sizes.append(Extent(body.name, mass, gyration, limit, around, reach))
     return sizes
 
 
@@ -262,12 +270,14 @@ def odd_units(model: RigidBodyModel) -> Iterator[tuple[str, str]]:
     bodies = extents(model)
     sized = any(body.around for body in bodies)
     for body in bodies:
-        if sized and body.gyration > MAX_GYRATION * max(body.around, MIN_DISTANCE):
+        if sized and body.gyration > body.max_gyration:
+            around = f"all distances around it are within {body.around:.4g} m"
+            if not body.around:
+                around = "no joint, frame or centre of mass is away from its joint"
             yield (
                 body.name,
-                f"radius of gyration is {body.gyration:.4g} m, but all distances around it are "
-                f"within {body.around:.4g} m; is the inertia a placeholder, or in kg mm^2 or "
-                "g mm^2 instead of kg m^2?",
+                f"radius of gyration is {body.gyration:.4g} m, but {around}; is the inertia a "
+                "placeholder, or in kg mm^2 or g mm^2 instead of kg m^2?",
             )
     reach, mass = max((x.reach for x in bodies), default=0.0), sum(x.mass for x in bodies)
     if reach >= MIN_REACH_FOR_DENSITY and mass > MAX_DENSITY * reach**3:

@@ -8,7 +8,7 @@ else gives an inertia. The file comes first, entry by entry."""
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -25,7 +25,8 @@ from symgen.mechanics.joint_forces import FRICTION_WIDTH, LAWS, SHAPE_PARAMETERS
 from symgen.mechanics.model import JOINT_FIELDS, Joint, Rotor, constant_of_velocity
 from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.spatial import Triple
-from symgen.reading import toml_reader
+from symgen.reading import checked_values
+from symgen.reading.checked_values import Table
 from symgen.reading.description import JointElement, RobotDescription
 from symgen.reading.joint_kinds import (
     FIXED,
@@ -36,19 +37,12 @@ from symgen.reading.joint_kinds import (
     springs_are_linear,
 )
 from symgen.reading.rotations import unit_vector
-from symgen.reading.toml_reader import Table
 from symgen.text import quoted
 
 FLUID_KEYS: Final = (
     *("density", "volume", "centre_of_buoyancy", "added_mass"),
     *("linear_drag", "quadratic_drag", "current"),
 )
-
-
-def link_fluids(table: Table, names: Collection[str]) -> dict[str, tuple[LinkFluid, ...]]:
-    """The fluid of each link of a table ``[links]``. Raises RobotError."""
-    table.check_keys(names, "link")
-    return {name: (_fluid(table.table(name)),) for name in table.data}
 
 
 def _fluid(row: Table) -> LinkFluid:
@@ -135,15 +129,17 @@ ESTIMATE_TABLES: Final = ("estimate", "base_parameters", "groupings", "channels"
 """The tables of a model file (`symgen.reading.assemble`), which is an actuator file too."""
 
 
-def read_actuator_file(
-    path: str | os.PathLike[str], robot: RobotDescription, rotors: str
+def drives_of(
+    robot: RobotDescription, path: str | os.PathLike[str] | None = None, rotors: str = "exact"
 ) -> "Drives":
-    """The drives by a file of actuators or a model file, completed by what the robot's own file
-    says, with the SHA-256 of its bytes.
+    """The drives by a file of actuators or a model file, if there is one, completed by what the
+    robot's own file says, with the SHA-256 of its bytes; `rotors` is one of ROTORS.
 
     Raises RobotError, one line with file and line, for what no drive of this robot can be.
     """
-    root, data = toml_reader.read_toml(path, "a TOML file of actuators")
+    if path is None:
+        return Drives(drives_in_robot_file(robot), rotors)
+    root, data = checked_values.read_toml(path, "a TOML file of actuators")
     root.check_keys(["joints", "motors", "links", *ESTIMATE_TABLES])
     estimated = "estimate" in root.data
     table, file_drives = root.table("joints"), drives_in_robot_file(robot)
@@ -154,7 +150,9 @@ def read_actuator_file(
         for name in table.data
     }
     digest = hashlib.sha256(data).hexdigest()
-    fluids = link_fluids(root.table("links"), [link.name for link in robot.links])
+    links = root.table("links")
+    links.check_keys([link.name for link in robot.links], "link")
+    fluids = {name: (_fluid(links.table(name)),) for name in links.data}
     motors = _motors(root.table("motors"), robot, estimated)
     return Drives(file_drives | by_joint, rotors, digest, motors, root, fluids)
 
@@ -380,17 +378,3 @@ def joint_fields(constants: Constants) -> dict[str, Any]:
     """The fields of `Joint` that hold coefficients and shape parameters of joint forces."""
     fields = {JOINT_FIELDS[key]: x for key, x in constants.items() if key in JOINT_FIELDS}
     return {**fields, "laws": tuple((k, constants[k]) for k in LAW_KEYS if k in constants)}
-
-
-def drives_of(
-    robot: RobotDescription, path: str | os.PathLike[str] | None = None, rotors: str = "exact"
-) -> Drives:
-    """The drives by the file `path` and by the robot's own file; `rotors` is one of ROTORS.
-
-    Raises RobotError.
-    """
-    return (
-        Drives(drives_in_robot_file(robot), rotors)
-        if path is None
-        else read_actuator_file(path, robot, rotors)
-    )

@@ -24,6 +24,7 @@ from symgen.numbers.scalar import Numbers, dot
 from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of, ignored_rotor_notices
 from symgen.reading.bodies_from_joints import MotorBody, joint_pose, model_of
+from symgen.reading.checked_values import Table
 from symgen.reading.closed_loop_joints import notices_on_loops
 from symgen.reading.description import LinearFunction, Mimic, Motor, Transmission, with_mimics
 from symgen.reading.description_changes import check_rotors, path_to_root, repair_inertias, rerooted
@@ -48,7 +49,6 @@ from symgen.reading.subtree import (
     with_kept_joints,
     with_turned_currents,
 )
-from symgen.reading.toml_reader import Table
 from symgen.text import quoted, shown
 
 # -- the model file of an estimate ----------------------------------------------------------------
@@ -68,7 +68,10 @@ def with_estimate(
     options."""
     lumped = lump_links(model, [body.name for body in model.moving])
     base = base_parameters(lumped)
-    standard = iter(_standard_parameters(base, _stated_base_parameters(root, base)).tolist())
+    chosen = list(independent_columns(base.factors).chosen)
+    values = np.zeros(base.factors.shape[1])
+    values[chosen] = np.linalg.solve(base.factors[:, chosen], _stated_base_parameters(root, base))
+    standard = iter(values.tolist())
     changed = [_with_parameters(body, standard) for body in model.bodies]
     rotors = {i: next(standard) for i in base.robot.rotors}
     bodies = (replace(b, spin=rotors.get(i, b.spin)) for i, b in enumerate(changed, 1))
@@ -102,14 +105,6 @@ def _stated_base_parameters(root: Table, base: BaseParameters) -> Numbers:
             )
     table.check_keys(base.columns, "base parameter of this robot")
     return np.array([table.number(name) for name in base.columns], np.float64)
-
-
-def _standard_parameters(base: BaseParameters, values: Numbers) -> Numbers:
-    """Standard parameters with these base parameters: the first independent ones, the others 0."""
-    chosen = list(independent_columns(base.factors).chosen)
-    standard = np.zeros(base.factors.shape[1])
-    standard[chosen] = np.linalg.solve(base.factors[:, chosen], values)
-    return standard
 
 
 def _with_parameters(body: Body, standard: Iterator[float]) -> Body:
@@ -352,7 +347,14 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
     subtree = subtree_of(robot, root, options.tip, options.lock, options.joint_order)
     subtree = with_floating_base(subtree) if options.base == "floating" else subtree
     subtree = with_kept_joints(subtree, options.keep_fixed)
-    _check_supported(subtree)
+    if not subtree.moving:
+        reduced = subtree.locked or len(subtree.joints) < len(subtree.robot.joints)
+        remaining = " left after --root, --tip and --lock" if reduced else ""
+        message = (
+            f"has no moving joint{remaining}; add a revolute, continuous or prismatic joint, or "
+            "give --base floating"
+        )
+        raise subtree.robot.error(subtree.robot.line, subtree.robot.tag, message)
     pose_of = partial(joint_pose, subtree, snapper=snapper)
     gravity, gravity_notices = gravity_in_root(subtree, options.gravity, pose_of)
     subtree = with_turned_currents(subtree, pose_of)
@@ -384,14 +386,3 @@ def load_with(source: RobotSource, choices: Choices, every_motor: bool = False) 
     return LoadedRobot(
         model, ordered, subtree.robot.sha256, name_of(source), right_angles, places, drives.sha256
     )
-
-
-def _check_supported(subtree: RobotSubtree) -> None:
-    if not subtree.moving:
-        reduced = subtree.locked or len(subtree.joints) < len(subtree.robot.joints)
-        remaining = " left after --root, --tip and --lock" if reduced else ""
-        message = (
-            f"has no moving joint{remaining}; add a revolute, continuous or prismatic "
-            "joint, or give --base floating"
-        )
-        raise subtree.robot.error(subtree.robot.line, subtree.robot.tag, message)

@@ -29,13 +29,13 @@ from symgen.reading.subtree import WORLD, RobotSubtree, pose_at_zero
 @dataclass(frozen=True, slots=True)
 class MovingJoint:
     """A moving joint of a file, before its bodies have numbers: the `joint`, the one that carries
-    it (`below`, None: the base) and where its frame is there; `carrier` is the frame of the link it
-    is fixed to."""
+    it (`parent_joint`, None: the base), its `pose` on the body of that joint, and there too the
+    pose of its parent link."""
 
     joint: Joint
-    below: str | None
+    parent_joint: str | None
     pose: Pose
-    carrier: Pose
+    link_pose: Pose
     links: tuple[Link, ...]
     follows: LinearFunction | None = None
 
@@ -97,7 +97,7 @@ def _motor_body(
         return Body(rotor_joint, 0, Pose(), (), follows, spin=motor.inertia)
     rotor_joint = Joint(motor.name, "rotor", rotor.axis or moving.joint.axis)
     pose = _rotor_pose(moving, rotor)
-    return Body(rotor_joint, body_numbers[moving.below], pose, (), spin=rotor.inertia)
+    return Body(rotor_joint, body_numbers[moving.parent_joint], pose, (), spin=rotor.inertia)
 
 
 def _joint_bodies(
@@ -107,7 +107,7 @@ def _joint_bodies(
     follows, parts = _follow(moving.follows, body_numbers), len(moving.joint.type.velocities)
     for index in range(parts):
         parent, pose = (
-            (before + index, Pose()) if index else (body_numbers[moving.below], moving.pose)
+            (before + index, Pose()) if index else (body_numbers[moving.parent_joint], moving.pose)
         )
         links = moving.links if index == parts - 1 else ()
         yield Body(moving.joint, parent, pose, links, follows, index)
@@ -132,7 +132,7 @@ def _rotor_bodies(
         ratio = Follow(tuple((k, joint.rotor.ratio * factor) for k, factor in follows.terms))
         yield Body(
             rotor_joint,
-            body_numbers[moving.below],
+            body_numbers[moving.parent_joint],
             _rotor_pose(moving, joint.rotor),
             (),
             ratio,
@@ -180,9 +180,11 @@ def _armatures_in_body_axes(joint: Joint) -> Iterator[tuple[str, float]]:
 
 def _rotor_pose(moving: MovingJoint, rotor: Rotor) -> Pose:
     """Where the rotor is on the body that carries the joint; its axis is given in those axes."""
-    base = moving.pose if rotor.axis is None else moving.carrier
+    base = moving.pose if rotor.axis is None else moving.link_pose
     place = (
-        moving.pose.position if rotor.position is None else moving.carrier.transform(rotor.position)
+        moving.pose.position
+        if rotor.position is None
+        else moving.link_pose.transform(rotor.position)
     )
     return Pose(base.rotation, place)
 
@@ -198,21 +200,14 @@ def _with_rotor_masses(
         if moving.joint.rotor is not None and (
             moving.joint.rotor.mass or moving.joint.rotor.transverse
         ):
-            on.setdefault(body_numbers[moving.below], []).append(
-                _rotor_link(moving, moving.joint.rotor)
-            )
+            rotor = moving.joint.rotor
+            a, t = rotor.axis or moving.joint.axis, rotor.transverse
+            tensor = [t * ((i == j) - a[i] * a[j]) + 0.0 for i in range(3) for j in range(i, 3)]
+            ten, name = (rotor.mass, 0.0, 0.0, 0.0, *tensor), f"{moving.joint.name}.rotor"
+            link = Link(name, _rotor_pose(moving, rotor), ten)
+            on.setdefault(body_numbers[moving.parent_joint], []).append(link)
     for i, body in enumerate(joint_bodies, 1):
         yield replace(body, links=(*body.links, *on.get(i, ())))
-
-
-def _rotor_link(moving: MovingJoint, rotor: Rotor) -> Link:
-    a, t = rotor.axis or moving.joint.axis, rotor.transverse
-    tensor = [t * ((i == j) - a[i] * a[j]) + 0.0 for i in range(3) for j in range(i, 3)]
-    return Link(
-        f"{moving.joint.name}.rotor",
-        _rotor_pose(moving, rotor),
-        (rotor.mass, 0.0, 0.0, 0.0, *tensor),
-    )
 
 
 # -- the model of a subtree ------------------------------------------------------------------------

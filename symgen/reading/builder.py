@@ -16,6 +16,14 @@ from typing import Any, Final
 from symgen.errors import OptionError, SourceLocation
 from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.model import Limits, PerCoordinate
+from symgen.reading.checked_values import (
+    ZEROS,
+    Values,
+    as_list,
+    as_number,
+    as_vector3,
+    inertia_tensor,
+)
 from symgen.reading.description import (
     EARTH,
     DriveElement,
@@ -39,17 +47,7 @@ from symgen.reading.joint_kinds import (
     springs_are_linear,
 )
 from symgen.reading.plausibility import check
-from symgen.reading.rotations import Rows
-from symgen.reading.validation import (
-    ZEROS,
-    Values,
-    as_list,
-    as_number,
-    as_unit_vector,
-    as_vector3,
-    frame_origin,
-    inertia_tensor,
-)
+from symgen.reading.rotations import Rows, as_unit_vector, frame_origin
 from symgen.text import hint, shown
 
 POSE_ARGUMENTS: Final = ("xyz", "rpy", "axis", "rotation", "quaternion")
@@ -58,7 +56,7 @@ MIMIC_ARGUMENTS: Final = ("mimic", "multiplier", "offset")
 
 def _check_argument_names(label: str, constants: Mapping[str, Any], numbers: Iterable[str]) -> None:
     """Refuses words that no joint has, with those near to them. Raises OptionError."""
-    known = [taken.word for row in JOINTS.values() for taken in row.takes]
+    known = [parameter.word for row in JOINTS.values() for parameter in row.parameters]
     unknown = [word for word in constants if word not in known]
     if unknown:
         advice = hint(unknown[0], [*POSE_ARGUMENTS, *numbers, *MIMIC_ARGUMENTS, *known], 30)
@@ -266,7 +264,7 @@ class Builder:
                 forces["damping"],
                 forces["friction"],
                 _mimic(label, line, mimic, multiplier, offset),
-                row.given(label, unit_axis, constants),
+                row.constants_from_python(label, unit_axis, constants),
                 forces["stiffness"],
                 forces["reference"],
             )

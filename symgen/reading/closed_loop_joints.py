@@ -65,22 +65,19 @@ def _closures(
             if ends is not None:
                 shared = _joints_of_other_loops(subtree, model, loop)
                 closure = _closure(model, loop, ends, closures, shared)
-                _check_mobility(model, [*closures, closure])
+                determined = {i for c in (*closures, closure) for i in c.dependent}
+                bodies = enumerate(model.bodies, 1)
+                if all(i in determined or body.follows for i, body in bodies):
+                    raise LoopError(
+                        "it leaves the robot without a joint that can move; add joints, or remove "
+                        "the loop"
+                    )
                 closures.append(closure)
         except LoopError as error:
             if not loop.optional:
                 raise _error(subtree.robot, loop, str(error)) from None
             open_loops.append((loop, str(error)))
     return closures, open_loops
-
-
-def _check_mobility(model: RigidBodyModel, closures: Sequence[Closure]) -> None:
-    """Raises LoopError if no joint is left that can move."""
-    determined = {i for closure in closures for i in closure.dependent}
-    if all(i in determined or body.follows for i, body in enumerate(model.bodies, 1)):
-        raise LoopError(
-            "it leaves the robot without a joint that can move; add joints, or remove the loop"
-        )
 
 
 def _error(robot: RobotDescription, loop: LoopElement, message: str) -> SymgenError:

@@ -20,13 +20,12 @@ from typing import Any, Final
 
 from symgen.errors import OptionError, RobotError
 from symgen.mechanics.spatial import IDENTITY, Pose
-from symgen.reading import toml_reader
+from symgen.reading import checked_values
 from symgen.reading.builder import Builder
+from symgen.reading.checked_values import ZEROS, Values, as_list, as_number
 from symgen.reading.description import EARTH, RobotDescription
 from symgen.reading.plausibility import FULL_TURN
 from symgen.reading.rotations import rotation_from_rpy
-from symgen.reading.toml_reader import Table
-from symgen.reading.validation import ZEROS, Values, as_list, as_number
 from symgen.text import cited, quoted, shown
 
 CONVENTIONS: Final = ("standard", "modified")
@@ -77,13 +76,9 @@ class DH:
     armature: float | None = None
 
 
-JOINT_FIELDS_OF_ROW: Final = (
-    *("lower", "upper", "velocity", "effort", "damping", "friction"),
-    *("stiffness", "reference", "ratio", "rotor_inertia", "armature"),
-)
-"""What goes on to the joint as it is."""
-
 KEYS: Final = tuple(field.name for field in fields(DH))
+JOINT_KEYS: Final = KEYS[KEYS.index("lower") :]
+"""What goes on to the joint as it is."""
 
 
 def dh_builder(
@@ -134,7 +129,7 @@ def _add(builder: Builder, convention: str, k: int, row: DH) -> None:
         child,
         pose.position,
         rotation=None if pose.rotation == IDENTITY else pose.rotation,
-        **{name: getattr(row, name) for name in JOINT_FIELDS_OF_ROW},
+        **{name: getattr(row, name) for name in JOINT_KEYS},
     )
     if convention == "standard":
         builder.joint(f"link{k}.fixed", "fixed", child, f"link{k}", (a, 0, 0), (alpha, 0, 0))
@@ -185,7 +180,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
     if Path(path).suffix.lower() != ".toml":
         return False
     try:
-        table, _ = toml_reader.read_toml(path, WHAT)
+        table, _ = checked_values.read_toml(path, WHAT)
     except RobotError:  # for who reads it next to say
         return False
     return CONVENTION in table.data or ROWS in table.data
@@ -197,7 +192,7 @@ WHAT: Final = 'a table of DH parameters (convention = "standard" or "modified", 
 def read(path: str | os.PathLike[str]) -> RobotDescription:
     """The robot in a TOML file: ``convention``, ``name``, ``gravity``, and a ``[[joint]]`` for each
     row with the fields of `DH`. Angles may be texts such as ``"pi/2"``. Raises RobotError."""
-    table, data = toml_reader.read_toml(path, WHAT)
+    table, data = checked_values.read_toml(path, WHAT)
     table.check_keys(("name", CONVENTION, "gravity", ROWS))
     rows = table.rows(ROWS)
     if not rows:
@@ -212,26 +207,18 @@ def read(path: str | os.PathLike[str]) -> RobotDescription:
     builder.link("base")
     for k, row in enumerate(rows, 1):
         try:
-            _add(builder.at_location(row.place()), convention, k, _row(k, _row_of_toml(row)))
+            row.check_keys(KEYS)
+            values = {
+                key: x if key in NOT_NUMBERS else row.number(key) for key, x in row.data.items()
+            }
+            _add(builder.at_location(row.place()), convention, k, _row(k, values))
         except OptionError as error:
             raise row.error(None, str(error).removeprefix("error: ")) from None
     return replace(builder.description(), sha256=hashlib.sha256(data).hexdigest())
 
 
-TEXTS: Final = ("type", "name")
-ANGLES: Final = ("alpha", "theta")
-LISTS: Final = ("center_of_mass", "inertia")
-
-
-def _row_of_toml(row: Table) -> dict[str, Any]:
-    """The fields of a row. Raises RobotError."""
-    row.check_keys(KEYS)
-    fields = {key: x for key, x in row.data.items() if key in (*TEXTS, *LISTS)}
-    fields |= {key: row.data[key] for key in ANGLES if key in row.data}
-    numbers = (key for key in row.data if key not in (*TEXTS, *ANGLES, *LISTS))
-    return fields | {key: row.number(key) for key in numbers}
-
-
+NOT_NUMBERS: Final = ("type", "name", "alpha", "theta", "center_of_mass", "inertia")
+"""The keys of a row whose values are texts, lists, or angles that may be texts."""
 _FRACTION: Final = re.compile(r"([+-]?)(?:(\d+)\*)?pi(?:/(\d+))?")
 """A multiple of pi: ``-pi/2``, ``3*pi/4``."""
 

@@ -1,15 +1,18 @@
 """Changes of a description before it is compiled: another link as the root of the tree
-(``--reroot``), and the nearest inertias that bodies can have (``--repair-inertia``)."""
+(``--reroot``), the nearest inertias that bodies can have (``--repair-inertia``), and values for the
+symbols of a robot in Python."""
 
+import hashlib
 import math
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Final
 
 from symgen.errors import Notice, OptionError
+from symgen.mechanics.inertia_checks import tensor_trouble
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.spatial import Pose
-from symgen.numbers.scalar import sum_in_order
+from symgen.numbers.scalar import NamedNumber, named_or_float, sum_in_order
 from symgen.reading.description import (
     Inertial,
     JointElement,
@@ -21,7 +24,7 @@ from symgen.reading.description import (
 from symgen.reading.joint_kinds import JOINTS, has_one_coordinate
 from symgen.reading.rotations import origin_from_pose
 from symgen.reading.subtree import pose_at_zero
-from symgen.text import hint, shown
+from symgen.text import hint, quoted, shown
 
 
 def rerooted(robot: RobotDescription, link: str) -> RobotDescription:
@@ -185,31 +188,82 @@ def eigen(rows: Rows) -> tuple[list[float], Rows]:
     rotations in plain floats, so that they are the same on every machine."""
     a = [list(row) for row in rows]
     v: Rows = [[float(i == j) for j in range(3)] for i in range(3)]
-    for _ in range(MAX_JACOBI_SWEEPS):
-        if not any(a[p][q] for p, q in _off_diagonal()):
-            break
-        for p, q in _off_diagonal():
-            if a[p][q]:
-                _jacobi_rotation(a, v, p, q)
+    for p, q in ((0, 1), (0, 2), (1, 2)) * MAX_JACOBI_SWEEPS:
+        if not a[p][q]:
+            continue
+        # a turn in the plane of p and q makes a[p][q] zero (Golub & Van Loan, section 8.5)
+        tau = (a[q][q] - a[p][p]) / (2 * a[p][q])
+        far = math.inf if math.isinf(tau) else abs(tau) + math.sqrt(1 + tau * tau)
+        t = math.copysign(1 / far, tau)
+        c = 1 / math.sqrt(1 + t * t)
+        s = t * c
+        for row in (*a, *v):
+            row[p], row[q] = c * row[p] - s * row[q], s * row[p] + c * row[q]
+        a[p], a[q] = (
+            [c * x - s * y for x, y in zip(a[p], a[q], strict=True)],
+            [s * x + c * y for x, y in zip(a[p], a[q], strict=True)],
+        )
+        a[p][q] = a[q][p] = 0.0
     return [a[i][i] for i in range(3)], v
 
 
-def _off_diagonal() -> Iterator[tuple[int, int]]:
-    return ((p, q) for p in range(3) for q in range(p + 1, 3))
+# -- values for symbols ----------------------------------------------------------------------------
 
 
-def _jacobi_rotation(a: Rows, v: Rows, p: int, q: int) -> None:
-    """Make a[p][q] zero by a turn in the plane of p and q (Golub & Van Loan, section 8.5)."""
-    tau = (a[q][q] - a[p][p]) / (2 * a[p][q])
-    far = math.inf if math.isinf(tau) else abs(tau) + math.sqrt(1 + tau * tau)
-    t = math.copysign(1 / far, tau)
-    c = 1 / math.sqrt(1 + t * t)
-    s = t * c
-    for rows in (a, v):
-        for row in rows:
-            row[p], row[q] = c * row[p] - s * row[q], s * row[p] + c * row[q]
-    a[p], a[q] = (
-        [c * x - s * y for x, y in zip(a[p], a[q], strict=True)],
-        [s * x + c * y for x, y in zip(a[p], a[q], strict=True)],
+def symbols(robot: RobotDescription) -> tuple[str, ...]:
+    """The names of the symbols in it, in alphabetical order."""
+    return tuple(
+        sorted({s.name for x in _symbolic_values(robot) for s in x.expression.free_symbols})
     )
-    a[p][q] = a[q][p] = 0.0
+
+
+def _symbolic_values(value: Any) -> list[NamedNumber]:
+    if isinstance(value, NamedNumber):
+        return [value]
+    if isinstance(value, tuple):
+        return [x for part in value for x in _symbolic_values(part)]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [x for field in fields(value) for x in _symbolic_values(getattr(value, field.name))]
+    return []
+
+
+def substitute(robot: RobotDescription, values: Mapping[Any, Any]) -> RobotDescription:
+    """The robot with numbers, or other expressions, for some of its symbols, by symbol or by name.
+
+    Raises OptionError for a symbol that it does not have, and for what is no number."""
+    known = symbols(robot)
+    expected = {str(symbol): x for symbol, x in values.items()}
+    unknown = [name for name in expected if name not in known]
+    if unknown:
+        has = quoted(known, 30) or "none"
+        raise OptionError(f"the robot has no symbol {quoted(unknown)}; it has {has}")
+    changed: RobotDescription = _with_values(robot, expected)
+    digest = f"{robot.sha256} {sorted((name, str(x)) for name, x in expected.items())}"
+    return replace(changed, sha256=hashlib.sha256(digest.encode()).hexdigest())
+
+
+def _with_values(value: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(value, NamedNumber):
+        return _evaluated(value, values)
+    if isinstance(value, tuple):
+        return tuple(_with_values(part, values) for part in value)
+    if not is_dataclass(value) or isinstance(value, type) or not _symbolic_values(value):
+        return value
+    changed = replace(
+        value, **{f.name: _with_values(getattr(value, f.name), values) for f in fields(value)}
+    )
+    if isinstance(changed, Inertial):
+        return replace(changed, trouble=tensor_trouble(changed.tensor, changed.mass))
+    return changed
+
+
+def _evaluated(x: NamedNumber, values: Mapping[str, Any]) -> float:
+    expression = x.expression
+    known = {s: values[s.name] for s in expression.free_symbols if s.name in values}
+    try:
+        return named_or_float(expression.subs(known))
+    except (TypeError, ValueError):
+        values_in_words = ", ".join(
+            f"{symbol} = {shown(repr(value), 40)}" for symbol, value in known.items()
+        )
+        raise OptionError(f"{expression} is not a finite number at {values_in_words}") from None

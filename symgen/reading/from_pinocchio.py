@@ -47,10 +47,6 @@ def _free_axis(joint: Any, name: str) -> Triple:
     return _triple(joint.axis)
 
 
-def _x_axis(joint: Any, name: str) -> Triple:
-    return IDENTITY[0]
-
-
 def _pitch(joint: Any) -> dict[str, Any]:
     """The pitch as `Builder.joint` takes it (m per turn); Pinocchio has it in m/rad."""
     return {"pitch": 2 * math.pi * float(joint.pitch)}
@@ -70,8 +66,8 @@ JOINT_TYPES_BY_NAME: Final[dict[str, PinocchioJoint]] = {
         lambda joint, name: _triple(joint.axis1),
         lambda joint: {"axis2": _triple(joint.axis2)},
     ),
-    r"FreeFlyer": PinocchioJoint("floating", _x_axis),
-    r"Spherical": PinocchioJoint("ball", _x_axis),
+    r"FreeFlyer": PinocchioJoint("floating", lambda joint, name: IDENTITY[0]),
+    r"Spherical": PinocchioJoint("ball", lambda joint, name: IDENTITY[0]),
     r"Planar": PinocchioJoint(
         "planar", lambda joint, name: IDENTITY[2], lambda joint: {"axis2": IDENTITY[0]}
     ),

@@ -17,6 +17,7 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.spatial import Pose
 from symgen.numbers.scalar import sum_in_order
 from symgen.options.kinds import finite, table_of
+from symgen.reading.checked_values import ZEROS, as_list, as_number, as_vector3
 from symgen.reading.description import (
     JointElement,
     LinearFunction,
@@ -27,7 +28,6 @@ from symgen.reading.description import (
 )
 from symgen.reading.joint_kinds import FIXED, has_several_coordinates
 from symgen.reading.rotations import rotation_from_rpy
-from symgen.reading.validation import ZEROS, as_list, as_number, as_vector3
 from symgen.text import hint, quoted, shown
 
 MAX_COEFFICIENT: Final = 1e6

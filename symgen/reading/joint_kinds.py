@@ -14,8 +14,7 @@ from symgen.mechanics.joint_type import JointType
 from symgen.mechanics.model import PerCoordinate
 from symgen.mechanics.spatial import IDENTITY, Triple
 from symgen.mechanics.standard_joints import JOINT_TYPES, default_second_axis
-from symgen.reading.toml_reader import Table
-from symgen.reading.validation import as_list, as_number, as_vector3
+from symgen.reading.checked_values import Table, as_list, as_number, as_vector3
 from symgen.reading.xml_reader import XmlNode
 from symgen.text import shown
 
@@ -25,7 +24,7 @@ Tag = tuple[str, str, Constants]
 
 
 @dataclass(frozen=True, slots=True)
-class JointConstants:
+class JointParameter:
     """The constants that joints of a type take beside their axis, as one thing that people give:
     how a file says it, and how Python does."""
 
@@ -33,12 +32,12 @@ class JointConstants:
     """What it is called in Python."""
     size: int
     """How many of the type's constants it is."""
-    read: Callable[[XmlNode, Triple], Constants]
+    from_xml: Callable[[XmlNode, Triple], Constants]
     """From the joint's element and its axis. Raises RobotError."""
-    given: Callable[[str, Triple, Any], Constants]
+    from_python: Callable[[str, Triple, Any], Constants]
     """From the joint's label, its axis and what was given in Python, None for nothing. Raises
     OptionError."""
-    written: Callable[[Triple, Constants], Tag | None]
+    to_xml: Callable[[Triple, Constants], Tag | None]
     """The tag for an axis and these constants, with the numbers that Python takes; None for the
     default."""
     tags: tuple[str, ...] = ()
@@ -77,7 +76,7 @@ def _given_pitch(label: str, axis: Triple, pitch: Any) -> Constants:
     return (float(as_number(f"{label}: pitch", pitch, allow_symbols=False)) / TURN,)
 
 
-PITCH: Final = JointConstants(
+PITCH: Final = JointParameter(
     "pitch",
     1,
     _pitch,
@@ -125,7 +124,7 @@ def _given_axis2(label: str, axis: Triple, second: Any) -> Constants:
     return across
 
 
-SECOND_AXIS: Final = JointConstants(
+SECOND_AXIS: Final = JointParameter(
     "axis2",
     3,
     _second_axis,
@@ -163,7 +162,7 @@ class JointRow:
     stops: bool = True
     limited: bool = False
     """Whether URDF wants the limits of such joints."""
-    takes: tuple[JointConstants, ...] = ()
+    parameters: tuple[JointParameter, ...] = ()
     in_drake: DrakeAxes | None = None
     """The axes of such joints in a ``<drake:joint>``, where Drake defines them in its own way."""
 
@@ -175,34 +174,38 @@ class JointRow:
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags that stand in such joints alone."""
-        return tuple(tag for taken in self.takes for tag in taken.tags)
+        return tuple(tag for parameter in self.parameters for tag in parameter.tags)
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attributes that the elements of such joints alone have."""
-        return tuple(name for taken in self.takes for name in taken.attributes)
+        return tuple(name for parameter in self.parameters for name in parameter.attributes)
 
-    def constants(self, node: XmlNode, axis: Triple) -> Constants:
+    def constants_from_xml(self, node: XmlNode, axis: Triple) -> Constants:
         """The type's constants from a joint's element. Raises RobotError."""
-        return tuple(x for taken in self.takes for x in taken.read(node, axis))
+        return tuple(x for parameter in self.parameters for x in parameter.from_xml(node, axis))
 
-    def given(self, label: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+    def constants_from_python(
+        self, label: str, axis: Triple, values: Mapping[str, Any]
+    ) -> Constants:
         """The type's constants from what was given in Python for a joint called `label`. Raises
         OptionError, for a word too that such joints have not."""
-        words = [taken.word for taken in self.takes]
+        words = [parameter.word for parameter in self.parameters]
         foreign = [word for word, x in values.items() if x is not None and word not in words]
         if foreign:
             raise OptionError(f"{label}: a {self.kind} joint has no {foreign[0]}; remove it")
         return tuple(
-            x for taken in self.takes for x in taken.given(label, axis, values.get(taken.word))
+            x
+            for parameter in self.parameters
+            for x in parameter.from_python(label, axis, values.get(parameter.word))
         )
 
-    def written(self, axis: Triple, constants: Constants) -> list[Tag]:
+    def constants_to_xml(self, axis: Triple, constants: Constants) -> list[Tag]:
         """The tags for the type's constants that are not the default for an axis."""
         tags, rest = [], constants
-        for taken in self.takes:
-            tags.append(taken.written(axis, rest[: taken.size]))
-            rest = rest[taken.size :]
+        for parameter in self.parameters:
+            tags.append(parameter.to_xml(axis, rest[: parameter.size]))
+            rest = rest[parameter.size :]
         return [tag for tag in tags if tag is not None]
 
 
@@ -211,18 +214,20 @@ JOINTS: Final[dict[str, JointRow]] = {
     "continuous": JointRow("revolute", stops=False),
     "prismatic": JointRow("prismatic", limited=True),
     "floating": JointRow("floating", axis=False),
-    "planar": JointRow("planar", takes=(SECOND_AXIS,), in_drake=DrakeAxes(None, _turned_x)),
+    "planar": JointRow("planar", parameters=(SECOND_AXIS,), in_drake=DrakeAxes(None, _turned_x)),
     "ball": JointRow("ball", axis=False),
-    "universal": JointRow("universal", takes=(SECOND_AXIS,), in_drake=DrakeAxes(IDENTITY[0])),
+    "universal": JointRow("universal", parameters=(SECOND_AXIS,), in_drake=DrakeAxes(IDENTITY[0])),
     "cylindrical": JointRow("cylindrical"),
-    "screw": JointRow("screw", takes=(PITCH,)),
+    "screw": JointRow("screw", parameters=(PITCH,)),
 }
 """The words for joints that move."""
 for _word, _row in JOINTS.items():
     if _row.kind not in JOINT_TYPES:
         raise ValueError(f"{_word}: no joint type '{_row.kind}' in TYPES of standard_joints.py")
-    if sum(x.size for x in _row.takes) != len(_row.type.constants):
-        raise ValueError(f"{_word}: a joint has the constants {_row.type.constants}; change takes")
+    if sum(x.size for x in _row.parameters) != len(_row.type.constants):
+        raise ValueError(
+            f"{_word}: a joint has the constants {_row.type.constants}; change its row"
+        )
 
 
 SYNONYMS: Final = {"spherical": "ball"}

@@ -3,7 +3,7 @@ for links and joints that form no trees with unique names (`check`), and for rob
 joints, or with larger numbers, than can be computed with."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -314,27 +314,22 @@ def _no_cycle(robot: RobotDescription) -> RobotErrorsOfRule:
         *(joint.child for root in robot.roots for joint in outward(robot, root)),
     }
     unreached = next((link.name for link in robot.links if link.name not in reached), None)
-    if unreached is not None:
-        cycle = _cycle(above, unreached)
-        first = min(cycle, key=lambda joint: joint.line)
-        yield robot.error_at(first, _cycle_message(cycle))
-
-
-def _cycle_message(cycle: Sequence[JointElement]) -> str:
-    if len(cycle) == 1:
-        return f"connects link '{shown(cycle[0].child)}' to itself; correct its parent or child"
-    names = quoted(joint.name for joint in cycle)
-    return f"joints {names} form a cycle; a robot is a tree: remove one of them"
-
-
-def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
-    """The joints met going up from `link`, which no root carries, from where they repeat."""
-    visited: dict[str, JointElement] = {}
-    while link not in visited:
-        visited[link] = above[link]
-        link = above[link].parent
+    if unreached is None:
+        return
+    visited: dict[str, JointElement] = {}  # the joints met going up, until one repeats
+    while unreached not in visited:
+        visited[unreached] = above[unreached]
+        unreached = above[unreached].parent
     names = list(visited)
-    return [visited[name] for name in reversed(names[names.index(link) :])]
+    cycle = [visited[name] for name in reversed(names[names.index(unreached) :])]
+    message = (
+        f"joints {quoted(joint.name for joint in cycle)} form a cycle; a robot is a tree: remove "
+        "one of them"
+    )
+    if len(cycle) == 1:
+        link = shown(cycle[0].child)
+        message = f"connects link '{link}' to itself; correct its parent or child"
+    yield robot.error_at(min(cycle, key=lambda joint: joint.line), message)
 
 
 CHECKS: Final[tuple[Callable[[RobotDescription], RobotErrorsOfRule], ...]] = (

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from symgen.errors import Notice, SourceLocation
+from symgen.errors import Notice, OptionError, SourceLocation
 from symgen.mechanics.spatial import Matrix3, Pose, Triple, axes_across
 from symgen.numbers.decimals import cos, norm, sin
+from symgen.reading.checked_values import Values, as_list, as_matrix, as_number, as_vector3
 from symgen.reading.description import Origin
+from symgen.text import quoted
 
 ROUNDING: Final = 4e-15
 """How far from a multiple of pi/2 rounding alone can bring an angle (rad)."""
@@ -51,7 +53,7 @@ def _cos_sin(angle: float) -> tuple[float, float]:
     quarters = round(angle / (math.pi / 2))
     if angle != quarters * (math.pi / 2):
         return cos(angle), sin(angle)
-    return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
+    return QUARTERS[quarters % 4]
 
 
 def rpy_from_rotation(r: Rows) -> Triple:
@@ -179,6 +181,72 @@ def rotation_about_axis(axis: Triple, c: float, s: float) -> Matrix3:
         (v * x * y + s * z, y * y + c * (1.0 - y * y), v * y * z - s * x),
         (v * x * z - s * y, v * y * z + s * x, z * z + c * (1.0 - z * z)),
     )
+
+
+def frame_origin(
+    label: str,
+    line: int,
+    xyz: Values,
+    rpy: Values,
+    rotation: Rows | None,
+    quaternion: Values | None,
+) -> Origin:
+    """The origin of a frame, its rotation given in one of three ways. Raises OptionError."""
+    angles = as_vector3(f"{label}: rpy", rpy)
+    given_ways = {"rotation": rotation, "quaternion": quaternion, "rpy": any(angles) or None}
+    ways = [word for word, x in given_ways.items() if x is not None]
+    if len(ways) > 1:
+        raise OptionError(f"{label}: {quoted(ways)} both give the orientation; keep one of them")
+    place = as_vector3(f"{label}: xyz", xyz, allow_symbols=True)
+    if rotation is not None:
+        entries = as_list(f"{label}: rotation", rotation)
+        rows = as_matrix(f"{label}: rotation", entries, "three rows")
+        return Origin(line, place, rpy_from_rotation(_checked_rotation(label, rows)))
+    if quaternion is not None:
+        return Origin(
+            line,
+            place,
+            rpy_from_rotation(rotation_from_quaternion(*_quaternion(label, quaternion))),
+        )
+    return Origin(line, place, angles)
+
+
+def _checked_rotation(label: str, rows: Sequence[Triple]) -> Rows:
+    """The rows of a rotation. Raises OptionError for another matrix."""
+    products = [
+        sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) - (i == j)
+        for i in range(3)
+        for j in range(i + 1)
+    ]
+    (a, b, c), (d, e, f), (g, h, i) = rows
+    right_handed = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
+    if max(map(abs, products)) > 1e-6 or not right_handed:
+        raise OptionError(
+            f"{label}: rotation is not a rotation matrix; give a right-handed matrix with "
+            "orthonormal rows"
+        )
+    return rows
+
+
+def _quaternion(label: str, numbers: Values) -> tuple[float, float, float, float]:
+    """w, x, y, z of a quaternion x, y, z, w. Raises OptionError."""
+    entries = as_list(f"{label}: quaternion", numbers)
+    components = [as_number(f"{label}: quaternion", x, allow_symbols=False) for x in entries]
+    if len(components) != 4 or not any(components):
+        raise OptionError(
+            f"{label}: quaternion must be four numbers x, y, z, w that are not all zero"
+        )
+    x, y, z, w = components
+    return w, x, y, z
+
+
+def as_unit_vector(label: str, axis: Values) -> Triple:
+    """A direction as a unit vector. Raises OptionError."""
+    x, y, z = as_vector3(f"{label}: axis", axis)
+    length = norm(x, y, z)
+    if not length:
+        raise OptionError(f"{label}: axis is zero; give a direction such as (0, 0, 1)")
+    return (x, y, z) if length == 1 else (x / length, y / length, z / length)
 
 
 def unit_vector(v: Triple) -> tuple[Triple, float]:

@@ -61,7 +61,10 @@ def text_in_memory(source: Any) -> RobotText | None:
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         return RobotText(_encoded(source if isinstance(source, str) else bytes(source)))
     if callable(getattr(source, "read", None)):
-        return _text_of_open_file(source)
+        path, data = getattr(source, "name", None), _encoded(source.read())
+        return (
+            RobotText(data, path, Path(path).parent) if isinstance(path, str) else RobotText(data)
+        )
     write = _row_of_package(type(source), XML_WRITERS)
     return None if write is None else RobotText(_encoded(write(source)))
 
@@ -71,14 +74,6 @@ def _encoded(content: Document) -> bytes:
     if isinstance(content, bytes):
         return content
     return _ENCODING.sub(r"\1", content.lstrip("\ufeff \t\r\n"), count=1).encode()
-
-
-def _text_of_open_file(stream: Any) -> RobotText:
-    path = getattr(stream, "name", None)
-    data = _encoded(stream.read())
-    if not isinstance(path, str):
-        return RobotText(data)
-    return RobotText(data, path, Path(path).parent)
 
 
 def _root(source: Any) -> Any:
@@ -160,7 +155,14 @@ def describe(source: RobotSource, options: SourceOptions = NO_SOURCE_OPTIONS) ->
         raise OptionError("--xacro-arg: only a file with xacro has arguments; remove the option")
     content = snapshot(source)
     if isinstance(content, RobotText):
-        robot = _robot_of_text(content, options)
+        root = parse_xml(content.data, shown(content.name))
+        check_joint_elements(root)
+        path = content.folder / Path(content.name).name
+        if needs_expansion(path, root):
+            raise OptionError(
+                f"{content.name}: contains xacro; save it as a .xacro file and give its path"
+            )
+        robot = read_element(root, path, hashlib.sha256(content.data).hexdigest(), options)
     else:
         check_single_model("a robot in Python", options)
         robot = _robot_of_object(content)
@@ -196,17 +198,6 @@ def name_of(source: RobotSource) -> str:
         if isinstance(content, RobotText)
         else f"{_robot_of_object(source).name} (Python)"
     )
-
-
-def _robot_of_text(content: RobotText, options: SourceOptions) -> RobotDescription:
-    root = parse_xml(content.data, shown(content.name))
-    check_joint_elements(root)
-    path = content.folder / Path(content.name).name
-    if needs_expansion(path, root):
-        raise OptionError(
-            f"{content.name}: contains xacro; save it as a .xacro file and give its path"
-        )
-    return read_element(root, path, hashlib.sha256(content.data).hexdigest(), options)
 
 
 def _robot_of_object(source: Any) -> RobotDescription:

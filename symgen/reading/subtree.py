@@ -240,7 +240,14 @@ def extract_subtree(robot: RobotDescription, root: str | None, tip: str | None) 
     names = {joint.name for joint in subtree.joints}
     if root is None and tip is None:
         return robot
-    _check_leaders(subtree, names)
+    for joint in subtree.joints:
+        leaders = joint.mimics.terms if joint.mimics is not None else ()
+        outside = [leader for leader, _ in leaders if leader not in names]
+        if outside:
+            raise OptionError(
+                f"--root and --tip: joint '{shown(joint.name)}' follows {quoted(outside)}, which "
+                "is not in the part; choose a part that contains both"
+            )
     return replace(
         robot,
         links=tuple(subtree.links.values()),
@@ -254,18 +261,6 @@ def extract_subtree(robot: RobotDescription, root: str | None, tip: str | None) 
             if (names if loop.polynomial else {*subtree.links}).issuperset(loop.links)
         ),
     )
-
-
-def _check_leaders(subtree: RobotSubtree, names: set[str]) -> None:
-    for joint in subtree.joints:
-        if joint.mimics is None:
-            continue
-        outside = [leader for leader, _ in joint.mimics.terms if leader not in names]
-        if outside:
-            raise OptionError(
-                f"--root and --tip: joint '{shown(joint.name)}' follows {quoted(outside)}, which "
-                "is not in the part; choose a part that contains both"
-            )
 
 
 def pose_at_zero(

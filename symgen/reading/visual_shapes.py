@@ -7,7 +7,7 @@ error."""
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -120,17 +120,12 @@ def _sdf_visuals(root: Any, element: str) -> Iterator[Visual]:
                 raise ValueError("a pose relative to another frame")
 
 
-def _tolerant(element: str) -> AbstractContextManager[None]:
-    """A context that leaves out a shape that cannot be read if it is only drawn."""
-    return suppress(ValueError) if element == VISUAL else nullcontext()
-
-
 def _shapes(visuals: Iterable[Visual], path: Path, element: str) -> Iterator[VisualShape]:
     """The shapes of visual or collision elements. A visual one that is not known or not complete is
     left out; raises ValueError for such a collision shape."""
     packages = Packages(path.absolute())
     for link, visual, place, rgba in visuals:
-        with _tolerant(element):
+        with suppress(ValueError) if element == VISUAL else nullcontext():
             x, y, z, roll, pitch, yaw = _numbers(place, 6)
             pose, color = Pose(rotation_from_rpy((roll, pitch, yaw)), (x, y, z)), None
             with suppress(ValueError):

@@ -334,16 +334,12 @@ def _calling_files(path: Path, names: list[str]) -> Iterator[str]:
     words = b"|".join(re.escape(name.encode()) for name in names)
     calls = re.compile(rb"<xacro:(?:%s)[\s/>]" % words)
     folder = path.resolve().parent
-    for file in islice(_files_near(folder), MAX_FILES):
+    folders = [folder]
+    with suppress(OSError):
+        folders += sorted(x for x in folder.parent.iterdir() if x.is_dir() and x != folder)
+    files = (file for near in folders for file in sorted(near.glob(f"*{SUFFIX}")))
+    for file in islice(files, MAX_FILES):
         with suppress(OSError):
             is_small = file.stat().st_size <= MAX_FILE_BYTES
             if is_small and file != path.resolve() and calls.search(file.read_bytes()):
                 yield os.path.relpath(file, folder)
-
-
-def _files_near(folder: Path) -> Iterator[Path]:
-    """The files of xacro in a folder, then in the folders beside it."""
-    yield from sorted(folder.glob(f"*{SUFFIX}"))
-    with suppress(OSError):
-        for beside in sorted(x for x in folder.parent.iterdir() if x.is_dir() and x != folder):
-            yield from sorted(beside.glob(f"*{SUFFIX}"))

@@ -84,9 +84,12 @@ class Packages:
         for levels in range(depth, -1, -1):
             below: list[Path] = []
             for folder in level:
-                is_package = self._add_folder(folder)
+                name = _name_of(folder)
+                if name is not None:
+                    self.named.setdefault(name, folder)
+                self.called.setdefault(folder.name, folder)
                 yield folder
-                if not is_package and levels:
+                if name is None and levels:
                     below += self._folders(folder)
             level = below
 
@@ -102,14 +105,6 @@ class Packages:
         return [
             folder / n for n in sorted(names) if not n.startswith(".") and n not in IGNORED_FOLDERS
         ]
-
-    def _add_folder(self, folder: Path) -> bool:
-        """Whether the folder is a package."""
-        name = _name_of(folder)
-        if name is not None:
-            self.named.setdefault(name, folder)
-        self.called.setdefault(folder.name, folder)
-        return name is not None
 
 
 def _name_of(folder: Path) -> str | None:
@@ -181,19 +176,15 @@ class ExpansionRecord:
         self.named |= {*self.arguments, *_ARGUMENT.findall(text), *_ARGUMENT_CALL.findall(text)}
         for tag in GEOMETRY_ELEMENTS:
             for node in document.getElementsByTagName(tag):
-                _empty(node)
+                for name in list(node.attributes.keys()):
+                    node.removeAttribute(name)
+                for child in list(node.childNodes):
+                    node.removeChild(child)
         self.used += _ARGUMENT.findall(document.toxml())
 
     def lacking(self, first: str) -> list[str]:
         """The arguments without a value, of which `first` is one."""
         return list(dict.fromkeys([first, *(n for n in self.used if n not in self.arguments)]))
-
-
-def _empty(node: Any) -> None:
-    for name in list(node.attributes.keys()):
-        node.removeAttribute(name)
-    for child in list(node.childNodes):
-        node.removeChild(child)
 
 
 def expand_request(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,7 +199,12 @@ def expand_request(request: Mapping[str, Any]) -> dict[str, Any]:
         Packages(file, [Path(p) for p in request["packages"]]), request["lenient"]
     )
     try:
-        text = _expanded(request["file"], request["arguments"], record)
+        import xacro
+
+        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+            _replace_hooks(xacro, record)
+            document = xacro.process_file(request["file"], mappings=dict(request["arguments"]))
+        text = str(document.toprettyxml(indent="  "))
         used = [any(f.is_relative_to(p) for f in record.found) for p in request["packages"]]
         return {
             "text": text,
@@ -261,15 +257,6 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text)
 
 
-def _expanded(file: str, arguments: dict[str, str], record: ExpansionRecord) -> str:
-    import xacro
-
-    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        _replace_hooks(xacro, record)
-        document = xacro.process_file(file, mappings=dict(arguments))
-    return str(document.toprettyxml(indent="  "))
-
-
 def _replace_hooks(xacro: Any, record: ExpansionRecord) -> None:
     """Let the library ask us for packages, files and macros."""
     from xacro import substitution_args
@@ -320,20 +307,16 @@ def _calls_unknown_macro(xacro: Any, node: Any, macros: Any, symbols: Any) -> bo
     return False
 
 
-def limit_resources(seconds: int) -> None:
-    """Set the bounds of this process, where the system knows any."""
-    with contextlib.suppress(ImportError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEBIBYTES << 20, MAX_MEBIBYTES << 20))
-
-
 def main(request: Mapping[str, Any]) -> None:
     """Answer a request on standard output, which is closed then: nothing that is left of the
     library may follow."""
-    limit_resources(request["seconds"])
+    with contextlib.suppress(ImportError):  # the bounds of this process, where the system has any
+        import resource
+
+        seconds = request["seconds"]
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEBIBYTES << 20, MAX_MEBIBYTES << 20))
     sys.stdout.write(json.dumps(expand_request(request)))
     sys.stdout.flush()
     os._exit(0)

@@ -124,26 +124,18 @@ def tolerant_xml(text: str) -> tuple[str, list[tuple[int, str]]]:
     accept: two hyphens in comments, and bare ampersands. Lines keep their numbers. Also the line of
     the first place of each fault, and a phrase that describes it."""
     found = []
-    bad = next((m for m in _COMMENT.finditer(text) if _has_hyphens(m[1])), None)
+    bad = next((m for m in _COMMENT.finditer(text) if "--" in f"{m[1]}-"), None)
     if bad is not None:
         found.append((text.count("\n", 0, bad.start()) + 1, "two hyphens inside a comment"))
-        text = _COMMENT.sub(_without_hyphens, text)
+        text = _COMMENT.sub(  # an empty comment with as many lines
+            lambda m: "<!--" + "\n" * m[1].count("\n") + "-->" if "--" in f"{m[1]}-" else m[0], text
+        )
     bare = _BARE_AMPERSAND.search(text)
     if bare is not None:
         line = text.count("\n", 0, bare.start()) + 1
         found.append((line, "an & that is not written as &amp;"))
         text = _BARE_AMPERSAND.sub("&amp;", text)
     return text, found
-
-
-def _has_hyphens(comment: str) -> bool:
-    return "--" in comment or comment.endswith("-")
-
-
-def _without_hyphens(comment: re.Match[str]) -> str:
-    """The comment itself, or an empty one with as many lines."""
-    lines = "\n" * comment[1].count("\n")
-    return f"<!--{lines}-->" if _has_hyphens(comment[1]) else comment[0]
 
 
 # -- files that are not XML ------------------------------------------------------------------------

@@ -20,21 +20,20 @@ from symgen.options import Choices, rows
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.denavit_hartenberg import DH, dh_builder
 from symgen.reading.description import EARTH
+from symgen.reading.description_changes import substitute, symbols
 from symgen.reading.options import RobotOptions, SourceOptions
 from symgen.reading.sources import RobotSource, describe, is_path
-from symgen.reading.validation import substitute, symbols
-from symgen.robot.views import JointView, LinkInertia, joints_of, links_of, robot_html
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 
 if TYPE_CHECKING:
     from symgen.certified.certificate import Certificate
     from symgen.identification.gains.joint_stiffness import JointStiffness
-    from symgen.robot.controller import Controller
     from symgen.robot.identification import Identification
     from symgen.robot.linearization import Linearized
-    from symgen.robot.results import CheckResult, InspectionResult, SampledLoop
-    from symgen.robot.simulation import Simulation
+    from symgen.robot.results import CheckResult, InspectionResult, JointView, LinkInertia
+    from symgen.robot.sampled_loop import SampledLoop
+    from symgen.robot.simulation import Controller, Simulation
     from symgen.symbolic.symbolic import Symbolic
 
 
@@ -64,7 +63,7 @@ class Robot:
     read on first use."""
 
     def __init__(self, source: RobotSource, **options: Any) -> None:
-        job, self._place = _job(source, options)
+        job, self._outputs = _job(source, options)
         self.job = replace(
             job, choices=replace(job.choices, given=job.choices.given - OPTIONS_OF_MODEL)
         )
@@ -115,13 +114,17 @@ class Robot:
         return self.model.gravity
 
     @cached_property
-    def joints(self) -> tuple[JointView, ...]:
+    def joints(self) -> "tuple[JointView, ...]":
         """The joints that move, in the order of their coordinates."""
+        from symgen.robot.results import joints_of
+
         return joints_of(self.model)
 
     @cached_property
-    def links(self) -> tuple[LinkInertia, ...]:
+    def links(self) -> "tuple[LinkInertia, ...]":
         """The links; fixed links come first."""
+        from symgen.robot.results import links_of
+
         return links_of(self.model)
 
     @property
@@ -161,17 +164,16 @@ class Robot:
         return InspectionResult(self.job, self.loaded, inspect(self.job, self.loaded))
 
     def _repr_html_(self) -> str:
+        from symgen.robot.results import robot_html
+
         return robot_html(self.model, self.joints)
 
     # -- another robot -----------------------------------------------------------------------------
 
     def with_options(self, **options: Any) -> "Robot":
         """Return this robot with other options. Raises OptionError."""
-        return self._like(Robot(self.job.changed(**options)))
-
-    def _like(self, other: "Robot") -> "Robot":
-        """Let another robot write its files to the folder of this robot."""
-        other._place = self._place
+        other = Robot(self.job.changed(**options))
+        other._outputs = self._outputs
         return other
 
     def subs(self, values: Mapping[Any, Any]) -> "Robot":
@@ -183,8 +185,9 @@ class Robot:
         source = self.job.file if self.job.given is None else self.job.given
         robot = describe(source, self.job[SourceOptions])
         choices = self.job.changed(xacro_args=(), model=None).choices
-        other = Job.of(substitute(robot, values))
-        return self._like(Robot(replace(other, choices=choices)))
+        other = Robot(replace(Job.of(substitute(robot, values)), choices=choices))
+        other._outputs = self._outputs
+        return other
 
     # -- what is made of it ------------------------------------------------------------------------
 
@@ -206,7 +209,7 @@ class Robot:
         >>> tau_ext = observer.step(q=q, qd=qd, tau=tau, h=0.001)
 
         Raises OptionError for an unknown controller or gain, and for a missing gain."""
-        from symgen.robot.controller import Controller
+        from symgen.robot.simulation import Controller
 
         return Controller(self, name, {**(gains or {}), **more})
 
@@ -247,10 +250,10 @@ class Robot:
         The robot of a job file uses ``out`` and ``languages`` of the job file if they are not
         given. `progress` is called with a description of each step (see `symgen.generate`).
         Returns the written paths. Raises SymgenError; in this case no file is written."""
-        folder = self._place.get("out") if out is None else out
+        folder = self._outputs.get("out") if out is None else out
         if folder is None:
             raise OptionError("generate: give a folder, or a job file with the key out")
-        chosen = languages if languages is not None else self._place.get("languages")
+        chosen = languages if languages is not None else self._outputs.get("languages")
         return api.generate(self, folder, chosen, progress, **options)[2]
 
     def write_urdf(self, out: str | PathLike[str]) -> tuple[Notice, ...]:
@@ -358,7 +361,8 @@ def from_dh(
     gravity: Sequence[float] = EARTH,
     **options: Any,
 ) -> Robot:
-    """Return the robot of a table of Denavit-Hartenberg parameters.
+    """Return the robot of a table of Denavit-Hartenberg parameters. Raises OptionError for a row
+    that is not valid.
 
     >>> a2, m2 = sympy.symbols("a2 m2")
     >>> symgen.from_dh([dict(d=0.4, alpha=pi / 2), dict(a=a2, mass=m2)], convention="standard")
@@ -376,18 +380,13 @@ def from_dh(
         Gravitational acceleration (3,) in the axes of the base (m/s²).
     **options
         Options of `symgen.Robot`.
-
-    Raises
-    ------
-    OptionError
-        If a row is not valid.
     """
     return Robot(dh_builder(rows, convention, name, gravity), **options)
 
 
 def _job(source: RobotSource, options: Mapping[str, Any]) -> tuple[Job, Mapping[str, Any]]:
-    """The job of a robot and the folder of its files. Options of a job file have lower priority
-    than `options`."""
+    """The job of a robot, and the keys ``out`` and ``languages`` of a job file. Options of a job
+    file have lower priority than `options`."""
     if isinstance(source, Job):
         return source.changed(**options), {}
     if is_path(source) and Path(source).suffix.lower() == ".toml":

@@ -8,7 +8,7 @@ looked for among random ones, corners of the limits first, and then coordinate b
 the worst: a lower bound that is near the largest, the same on every machine but for rounding."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -76,7 +76,9 @@ class RotorEffects:
         for d in self.differences:
             share = "" if d.share is None else f", {100 * d.share:.3g} % of its effort"
             yield f"{names[d.model]}: {d.of} off by {d.largest:.3g} {d.unit} at {d.joint}{share}"
-            yield f"  at q = {_vector(d.q)}, qd = {_vector(d.qd)}, tau = {_vector(d.tau)}"
+            state = {"q": d.q, "qd": d.qd, "tau": d.tau}
+            texts = (f"{k} = [{', '.join(f'{x:.3g}' for x in v)}]" for k, v in state.items())
+            yield f"  at {', '.join(texts)}"
         if self.good_up_to is not None:
             part = f"up to {100 * self.good_up_to:.0f} % of the speed limits"
             reach = (
@@ -84,14 +86,6 @@ class RotorEffects:
             )
             yield f"ratio^2 inertia is within {100 * GOOD_SHARE:g} % of the efforts {reach}"
         yield from self.assumed
-
-    def data(self) -> dict[str, Any]:
-        """The table of rotors as plain data."""
-        return asdict(self)
-
-
-def _vector(values: tuple[float, ...]) -> str:
-    return f"[{', '.join(f'{x:.3g}' for x in values)}]"
 
 
 def rotor_effects(job: Job, model: RigidBodyModel) -> RotorEffects | None:
@@ -190,10 +184,12 @@ class RotorSearch:
         errors_of_model = self.differences(kind, of, x)
         at = int(errors_of_model.max(axis=0).argmax())
         state = {k: rows[:, at].copy() for k, rows in x.items()}
-        for _ in range(ROUNDS):
-            for name in self.half:
-                for k in range(len(self.names)):
-                    self._climb(kind, of, state, name, k)
+        for name, k in [(name, k) for name in self.half for k in range(len(self.names))] * ROUNDS:
+            tried = self.middle[name][k] + self.half[name][k] * np.linspace(-1, 1, TRIES)
+            tried = np.append(tried, state[name][k])
+            x = {key: np.repeat(v[:, None], len(tried), axis=1) for key, v in state.items()}
+            x[name][k] = tried
+            state[name][k] = tried[int(self.differences(kind, of, x).max(axis=0).argmax())]
         errors = self.differences(kind, of, {k: v[:, None] for k, v in state.items()})[:, 0]
         joint = int(errors.argmax())
         share = errors[joint] / self.effort[joint] if of == "torque" else np.nan
@@ -204,15 +200,6 @@ class RotorSearch:
             kind, of, self.names[joint], float(errors[joint]), unit, known_share, **rows
         )
 
-    def _climb(self, kind: str, of: str, state: dict[str, AnyArray], name: str, k: int) -> None:
-        """Move one coordinate to the value with the largest difference."""
-        tried = self.middle[name][k] + self.half[name][k] * np.linspace(-1, 1, TRIES)
-        tried = np.append(tried, state[name][k])
-        x = {key: np.repeat(v[:, None], len(tried), axis=1) for key, v in state.items()}
-        x[name][k] = tried
-        errors_of_model = self.differences(kind, of, x).max(axis=0)
-        state[name][k] = tried[int(errors_of_model.argmax())]
-
     def good_up_to(self) -> float | None:
         """The largest fraction of the speed limits, in tenths, up to which no force of the
         reflected model differs by more than `GOOD_SHARE` of an effort; None without efforts."""
@@ -220,10 +207,8 @@ class RotorSearch:
             return None
         good = 0.0
         for tenths in range(11):
-            errors_of_model = self.differences("reflected", "torque", self.states(tenths / 10)).max(
-                axis=1
-            )
-            if np.nanmax(errors_of_model / self.effort) > GOOD_SHARE:
+            errors = self.differences("reflected", "torque", self.states(tenths / 10))
+            if np.nanmax(errors.max(axis=1) / self.effort) > GOOD_SHARE:
                 return good
             good = tenths / 10
         return good

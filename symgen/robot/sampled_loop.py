@@ -8,7 +8,7 @@ bᵀ M⁻¹ b). Gravity, springs and friction of the robot are not in the linear
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,9 +19,8 @@ from symgen.errors import OptionError
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joint_listing import position_coordinates
 from symgen.numbers.scalar import Numbers
-from symgen.robot.controller import check_ranges
-from symgen.robot.results import EIGENVALUE_ROUNDING, GainLimit, SampledLoop
-from symgen.text import shown
+from symgen.robot.simulation import check_ranges
+from symgen.text import html_table, shown
 
 if TYPE_CHECKING:
     from symgen.robot.robot import Robot
@@ -44,6 +43,93 @@ TASK_DIRECTIONS: Final = ("x", "y", "z", "about x", "about y", "about z")
 BANDWIDTH_POWERS: Final = {"k_d": 1, "d_x": 1, "k_p": 2, "k_x": 2, "k_i": 3}
 """By which power of a common factor of the bandwidth each gain grows."""
 
+EIGENVALUE_ROUNDING: Final = 1e-7
+"""How far above 1 an eigenvalue may be computed that is 1: positions that nothing draws back."""
+
+
+@dataclass(frozen=True)
+class GainLimit:
+    """One entry of a gain: the largest stable value while all other gains are zero (infinite where
+    there is no such bound), and the value examined or proposed."""
+
+    gain: str
+    entry: str
+    largest_alone: float
+    value: float
+
+
+@dataclass(frozen=True)
+class SampledLoop:
+    """The loop of a controller at a sample rate (Hz).
+
+    `radius` is the largest absolute eigenvalue of a step at any of the configurations, with the
+    values of `limits`, which are `proposed` or the user's. Damping may grow by `factor`, stiffness
+    by its square, integral gains by its cube before the loop is unstable."""
+
+    controller: str
+    rate: float
+    configurations: int
+    limits: tuple[GainLimit, ...]
+    radius: float
+    factor: float
+    proposed: bool
+
+    @property
+    def stable(self) -> bool:
+        """Whether the loop is stable at all configurations."""
+        return self.radius <= 1.0 + EIGENVALUE_ROUNDING
+
+    def sentences(self) -> list[str]:
+        """The result in words."""
+        head = f"{self.controller} at {self.rate:g} Hz"
+        if not self.limits:
+            return [f"{head}: no gain is limited by the sample rate, because nothing is fed back."]
+        whose = "proposed" if self.proposed else "given"
+        verdict = "stable" if self.stable else "UNSTABLE"
+        return [
+            f"{head}, {self.configurations} configurations within the joint limits: the {whose} "
+            f"gains are {verdict}, largest eigenvalue {self.radius:.6g}.",
+            f"The loop is stable up to {self.factor:.3g} times their damping (stiffness times the "
+            "square of that factor).",
+        ]
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """A row of text for each entry of each gain."""
+        return [
+            (
+                row.gain,
+                row.entry,
+                "" if math.isinf(row.largest_alone) else f"{row.largest_alone:.3g}",
+                f"{row.value:.3g}",
+            )
+            for row in self.limits
+        ]
+
+    @property
+    def head(self) -> tuple[str, str, str, str]:
+        """The titles of the columns of `rows`."""
+        return "gain", "entry", "largest alone", "proposed" if self.proposed else "given"
+
+    def data(self) -> dict[str, Any]:
+        """The data of ``symgen check --controller --rate --json``."""
+        return {
+            "controller": self.controller,
+            "rate": self.rate,
+            "configurations": self.configurations,
+            "stable": self.stable,
+            "largest_eigenvalue": self.radius if self.limits else None,
+            "factor": self.factor if self.limits else None,
+            "proposed": self.proposed,
+            "gains": [
+                asdict(row)
+                | {"largest_alone": None if math.isinf(row.largest_alone) else row.largest_alone}
+                for row in self.limits
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        return html_table(" ".join(self.sentences()), self.head, self.rows())
+
 
 @dataclass(frozen=True)
 class LoopConfiguration:
@@ -53,29 +139,17 @@ class LoopConfiguration:
     inverse: Numbers
     jacobian: Numbers
 
-    def null_space(self, damping: float) -> Numbers:
-        """1 - Jᵀ J̄ᵀ."""
-        j, right = self.jacobian, self.jacobian @ self.inverse
-        inertia = np.linalg.pinv(right @ j.T + damping**2 * np.eye(6))
-        return np.asarray(np.eye(len(self.mass)) - j.T @ inertia @ right)
-
 
 Gains = Mapping[str, Numbers]
 Loop = Callable[[LoopConfiguration, Gains], tuple[Numbers, ...]]
 
 
 def _cartesian_impedance(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
-    j, free = at.jacobian, at.null_space(float(gains["damping"][0]))
-    task, posture = (("k_x", "d_x"), ("k_p", "k_d"))
-    return tuple(
-        j.T @ (gains[x][:, None] * j) + free * gains[y] for x, y in zip(task, posture, strict=True)
-    )
-
-
-def _adaptive(at: LoopConfiguration, gains: Gains) -> tuple[Numbers, ...]:
-    """With the true parameters: k_d s + M k_p ė, s = k_p e + ė."""
-    k_p, k_d = gains["k_p"], gains["k_d"]
-    return np.diag(k_d * k_p), np.diag(k_d) + at.mass * k_p
+    j, right = at.jacobian, at.jacobian @ at.inverse
+    inertia = np.linalg.pinv(right @ j.T + float(gains["damping"][0]) ** 2 * np.eye(6))
+    null_space = np.eye(len(at.mass)) - j.T @ inertia @ right
+    task_and_posture = (("k_x", "k_p"), ("d_x", "k_d"))
+    return tuple(j.T @ (gains[x][:, None] * j) + null_space * gains[y] for x, y in task_and_posture)
 
 
 FEEDBACK_MATRICES: Final[dict[str, Loop]] = {
@@ -83,9 +157,13 @@ FEEDBACK_MATRICES: Final[dict[str, Loop]] = {
     "computed_torque": lambda at, gains: tuple(at.mass * gains[k] for k in ("k_p", "k_d", "k_i")),
     "joint_impedance": lambda at, gains: (np.diag(gains["k_p"]), np.diag(gains["k_d"])),
     "cartesian_impedance": _cartesian_impedance,
-    "adaptive_slotine_li": _adaptive,
+    "adaptive_slotine_li": lambda at, gains: (
+        np.diag(gains["k_d"] * gains["k_p"]),
+        np.diag(gains["k_d"]) + at.mass * gains["k_p"],
+    ),
 }
-"""K, D and, with an integral, L of each controller that drives a robot."""
+"""K, D and, with an integral, L of each controller that drives a robot. The adaptive one has the
+true parameters: k_d s + M k_p ė with s = k_p e + ė."""
 
 
 def sampled_loop(
@@ -158,7 +236,7 @@ class _Step:
 
     def _radius(self, place: LoopConfiguration, gains: Gains) -> float:
         h, feedback = self.h, [place.inverse @ x for x in self.loop(place, gains)]
-        n, one = len(place.mass), np.eye(len(place.mass))
+        one = np.eye(len(place.mass))
         stiffness, damping = feedback[:2]
         rows = [
             [one - h * h / 2 * stiffness, h * one - h * h / 2 * damping],
@@ -169,7 +247,7 @@ class _Step:
             rows[0][0] = rows[0][0] - h**3 / 2 * integral
             rows[1][0] = rows[1][0] - h**2 * integral
             rows = [[*rows[0], -h * h / 2 * integral], [*rows[1], -h * integral]]
-            rows.append([h * one, np.zeros((n, n)), one])
+            rows.append([h * one, 0 * one, one])
         step = np.block(rows)
         if not np.isfinite(step).all():
             return math.inf
@@ -221,28 +299,21 @@ def _configurations(
         for four in coupling_of(robot.model).quaternions:
             q[four] = random.normal(size=4)
             q[four] /= np.linalg.norm(q[four])
-        m = _numbers(mass.run(q=q.tolist())).reshape(n, n)
-        j = np.zeros((6, n))
-        if jacobian is not None:
-            j = _numbers(jacobian.run(q=q.tolist())).reshape(6, n)
-        found.append(LoopConfiguration(m, _inverse(m, controller), j))
+        outputs: list[Any] = [
+            [0.0] * (6 * n) if function is None else next(iter(function.run(q=q.tolist()).values()))
+            for function in (mass, jacobian)
+        ]
+        m, j = (np.array([float(x) for x in values]) for values in outputs)
+        m, j = m.reshape(n, n), j.reshape(6, n)
+        try:
+            np.linalg.cholesky(m)
+            found.append(LoopConfiguration(m, np.linalg.inv(m), j))
+        except np.linalg.LinAlgError:
+            raise OptionError(
+                f"{controller}: the mass matrix is not positive definite, so that no gain is "
+                "stable; see the notes on inertia of symgen check"
+            ) from None
     return found
-
-
-def _inverse(m: Numbers, controller: str) -> Numbers:
-    """M⁻¹. Raises OptionError where M is not positive definite."""
-    try:
-        np.linalg.cholesky(m)
-        return np.asarray(np.linalg.inv(m), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        raise OptionError(
-            f"{controller}: the mass matrix is not positive definite, so that no gain is stable; "
-            "see the notes on inertia of symgen check"
-        ) from None
-
-
-def _numbers(outputs: Mapping[str, Any]) -> Numbers:
-    return np.array([float(x) for x in next(iter(outputs.values()))])
 
 
 def _limits(robot: "Robot") -> tuple[Numbers, Numbers]:
@@ -271,9 +342,6 @@ def _largest_alone(name: str, samples: Sequence[LoopConfiguration], h: float) ->
     return alone
 
 
-STIFFNESS_OF_DAMPING: Final = {"k_d": "k_p", "d_x": "k_x"}
-
-
 def _proposal(
     name: str, alone: Mapping[str, Numbers], h: float, sizes: Mapping[str, int]
 ) -> dict[str, Numbers]:
@@ -282,7 +350,7 @@ def _proposal(
     found = {gain: np.zeros(size) for gain, size in sizes.items()}
     if "damping" in found:
         found["damping"] = np.array(CONTROLLERS[name].gains["damping"])
-    for damping, stiffness in STIFFNESS_OF_DAMPING.items():
+    for damping, stiffness in (("k_d", "k_p"), ("d_x", "k_x")):
         if damping not in alone:
             continue
         largest = np.where(np.isfinite(alone[damping]), alone[damping], 0.0)

@@ -1,28 +1,145 @@
-"""A small honest integrator for trying things: `scipy.integrate.solve_ivp` on the compiled forward
-dynamics.
+"""A robot in time: controllers with their state, which correspond to the struct and the `_step`
+function of generated C, and simulation.
 
-There are no contacts, no end stops and no clever time steps: what is integrated is M q̈ + C q̇ + g
-= τ, to the tolerance that is asked for."""
+The simulation is a small honest integrator for trying things: `scipy.integrate.solve_ivp` on the
+compiled forward dynamics. There are no contacts, no end stops and no clever time steps: what is
+integrated is M q̈ + C q̇ + g = τ, to the tolerance that is asked for."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from symgen.algorithms.controllers import (
+    CONTROLLERS,
+    UNIT_TOLERANCE,
+    VALID_RANGES,
+    quaternions_in,
+    unknown_controller,
+)
+from symgen.algorithms.registry import INPUTS
 from symgen.errors import OptionError, SymgenError
-from symgen.identification.prediction.prediction_errors import JointLoads, bearing_loads
-from symgen.numbers.scalar import Numbers
+from symgen.mechanics.coupling import coupling_of
+from symgen.native.library import MASKED, is_masked
+from symgen.numbers.scalar import AnyArray, Numbers
 from symgen.robot.linearization import normalized, rates, vector
 from symgen.text import html_table, install
 from symgen.tracing.function import inputs_by_option
 from symgen.tracing.request import find_quantity
 
 if TYPE_CHECKING:
+    from symgen.identification.prediction.prediction_errors import JointLoads
     from symgen.robot.robot import Robot
 
+NEXT_STATE_SUFFIX: Final = "_next"
+"""How outputs end that are of use only to the next step."""
+
+
+def check_ranges(controller: str, arrays: Mapping[str, AnyArray]) -> None:
+    """Raises OptionError for an input of a controller with a value outside its range."""
+    for name, values in arrays.items():
+        valid = VALID_RANGES.get(name)
+        bad = next((x for x in values if valid and not valid.contains(x)), None)
+        if valid and bad is not None:
+            raise OptionError(f"{controller}: {name} has {bad:g}; give {valid.description}")
+
+
+class Controller:
+    """A controller or observer with its state.
+
+    >>> observer = robot.controller("momentum_observer", gain=50.0)
+    >>> tau_ext = observer.step(q=q, qd=qd, tau=tau, h=0.001)
+
+    `gains` and `state` are arrays by name; ``symgen list`` and docs/controllers.md state their
+    units. Gains can be changed between steps; `reset` restores the initial state. Raises the errors
+    of `Robot.compile`."""
+
+    def __init__(self, robot: "Robot", name: str, gains: Mapping[str, Any], **options: Any) -> None:
+        if name.partition(":")[0] not in CONTROLLERS:
+            raise unknown_controller(name)
+        self.row = CONTROLLERS[name.partition(":")[0]]
+        traced = robot.trace(name, **options)
+        self._sizes = {name: math.prod(shape) for name, shape in traced.program.inputs}
+        self._outputs = [out.name for out in traced.program.outputs]
+        self._function = robot.compile(name, **options).functions[traced.name]
+        self._coupling = coupling_of(robot.model)
+        self.gains = {k: self._array(k, gains[k]) for k in self._checked_gains(name, gains)}
+        self._check_valid(self.gains)
+        self.state: dict[str, AnyArray] = {}
+        self.reset()
+
+    def _checked_gains(self, name: str, gains: Mapping[str, Any]) -> list[str]:
+        """The names of the gains. Raises OptionError where one is missing or unknown."""
+        known = [gain for gain in self.row.gains if gain in self._sizes]
+        for gain in known:
+            if gain not in gains:
+                about = f"{INPUTS[gain].meaning}, in {INPUTS[gain].unit}"
+                raise OptionError(f"{name} has a gain {gain} ({about}); give {gain}=...")
+        for gain in gains:
+            if gain not in known:
+                raise OptionError(f"{name} has no gain {gain}; it has {', '.join(known)}")
+        return known
+
+    def _array(self, name: str, value: Any) -> AnyArray:
+        """An input as an array of its size; one number is that of all entries."""
+        if is_masked(value):
+            raise OptionError(f"{name} {MASKED}")
+        array = np.asarray(value, dtype=float)
+        try:
+            return np.array(np.broadcast_to(array.ravel(), (self._sizes[name],)))
+        except ValueError:
+            size = self._sizes[name]
+            raise OptionError(f"{name}: give {size} numbers or one, not {array.size}") from None
+
+    def _check_valid(self, arrays: Mapping[str, AnyArray]) -> None:
+        """Raises OptionError for an input outside its range and for a quaternion that is not of
+        unit length; NaN and infinities of other inputs show in the results."""
+        check_ranges(self.row.name, arrays)
+        for name, values in arrays.items():
+            for four in quaternions_in(name, self._coupling):
+                square = float(values[four] @ values[four])
+                if abs(square - 1.0) > UNIT_TOLERANCE:
+                    raise OptionError(
+                        f"{self.row.name}: the quaternion in {name} has the length "
+                        f"{math.sqrt(square):g}; give one of length 1"
+                    )
+
+    def reset(self) -> None:
+        """Set the state to its initial value."""
+        self.state = {name: self._initial_value(name) for name in self.row.state}
+
+    def _initial_value(self, name: str) -> AnyArray:
+        initial = self.row.start.get(name)
+        if isinstance(initial, str):
+            return self.gains[initial].copy()
+        return np.array(self.row.initial_values(name, self._sizes[name]))
+
+    def step(self, **measured: Any) -> AnyArray:
+        """Compute one step; returns the joint forces to apply, or the estimate of an observer.
+
+        `measured` contains the arrays of docs/controllers.md by name, and the sample time h (s) if
+        the controller has one. Raises TypeError for missing or unknown names, OptionError for a
+        gain, sample time or quaternion that is not valid, and ArithmeticError if a result is not
+        finite; the state is then unchanged."""
+        names = [name for name in self._sizes if name not in self.gains and name not in self.state]
+        if set(names) != set(measured):
+            raise TypeError(f"{self.row.name}: a step takes {', '.join(names)} by name")
+        arrays = {**self.gains, **self.state}
+        arrays |= {name: self._array(name, measured[name]) for name in names}
+        self._check_valid({name: arrays[name] for name in (*self.gains, *names)})
+        out = self._function(*(arrays[name] for name in self._sizes))
+        results = dict(zip(self._outputs, out if isinstance(out, tuple) else (out,), strict=True))
+        if not all(np.isfinite(x).all() for x in results.values()):
+            raise ArithmeticError(f"{self.row.name}: the results of this step are not finite")
+        self.state = {name: results[out] for name, out in self.row.state.items()}
+        return next(x for name, x in results.items() if not name.endswith(NEXT_STATE_SUFFIX))
+
+
+# -- simulation ------------------------------------------------------------------------------------
+
 Forces = Callable[[float, Numbers, Numbers], Any]
-Rate = Callable[[float, Numbers], Numbers]
 
 DEFAULT_ROWS = 200
 """Rows of a simulation where no times are asked for."""
@@ -48,7 +165,7 @@ class Simulation:
     evaluations: int
     presliding: Numbers
     joint_wrenches: Numbers
-    joint_loads: tuple[JointLoads, ...]
+    joint_loads: "tuple[JointLoads, ...]"
     """The largest and root-mean-square load of each joint, from `joint_wrenches`."""
 
     def __repr__(self) -> str:
@@ -91,8 +208,14 @@ def simulate(
     ``friction="viscous"``. The states s of presliding friction are 0 at the start and follow
     ``ds/dt = (qd - s abs(qd)) / delta``. Requires SciPy and a C compiler. Raises SymgenError, also
     if the integration fails before the end."""
+    try:
+        from scipy.integrate import solve_ivp
+    except ImportError:
+        raise OptionError(f"simulate needs SciPy; install it: {install('scipy')}") from None
+    from symgen.identification.prediction.prediction_errors import bearing_loads
+
     robot = robot.with_options(**options)
-    solve, model, n = _solver(), robot.model, robot.dof
+    model, n = robot.model, robot.dof
     distances = _presliding_distances(robot)
     external = _external_inputs(robot, wrench=wrench, thrust=thrust)
     start = np.concatenate(
@@ -114,7 +237,16 @@ def simulate(
         sliding = (speed - state * abs(speed)) / distances if states else state
         return np.concatenate([rates(model, place, speed), acceleration, sliding])
 
-    solved = _solution(solve, rate, start, at, method=method, rtol=rtol, atol=atol)
+    how: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol}
+    try:
+        solved = solve_ivp(rate, (0.0, at[len(at) - 1]), start, t_eval=at, **how)
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise SimulationError(f"error: simulate: {error}") from None
+    if not solved.success or not np.isfinite(solved.y).all():
+        raise SimulationError(
+            "error: simulate: the integration failed after t =  "
+            f"{solved.t[len(solved.t) - 1]:g} s: {solved.message}"
+        )
     rows = solved.y.T
     positions = np.array([normalized(model, row[:nq]) for row in rows])
     speeds = rows[:, nq : nq + n]
@@ -158,14 +290,6 @@ def _presliding_distances(robot: "Robot") -> Numbers:
     return np.array(traced.presliding_distances if traced.has_presliding else ())
 
 
-def _solver() -> Callable[..., Any]:
-    try:
-        from scipy.integrate import solve_ivp
-    except ImportError:
-        raise OptionError(f"simulate needs SciPy; install it: {install('scipy')}") from None
-    return solve_ivp  # type: ignore[no-any-return]
-
-
 def _external_inputs(robot: "Robot", **given: Any) -> list[Forces]:
     """The external wrenches and thrusts that the robot has, as functions of t, q and qd. Raises
     OptionError for one that it does not have."""
@@ -194,19 +318,3 @@ def _times(duration: float, times: Sequence[float] | None) -> Numbers:
     if not inside or (np.diff(at) <= 0).any():
         raise OptionError(f"simulate: times must increase and be from 0 to {duration:g} s")
     return at
-
-
-def _solution(
-    solve: Callable[..., Any], rate: Rate, start: Numbers, at: Numbers, **how: Any
-) -> Any:
-    """SciPy's solution at the given times. Raises SimulationError if the integration ends early."""
-    try:
-        solved = solve(rate, (0.0, at[len(at) - 1]), start, t_eval=at, **how)
-    except (np.linalg.LinAlgError, ValueError) as error:
-        raise SimulationError(f"error: simulate: {error}") from None
-    if not solved.success or not np.isfinite(solved.y).all():
-        raise SimulationError(
-            "error: simulate: the integration failed after t =  "
-            f"{solved.t[len(solved.t) - 1]:g} s: {solved.message}"
-        )
-    return solved

@@ -189,7 +189,7 @@ def test_a_word_of_a_file_says_all_constants_of_its_type(word):
     """In a file as in Python, and `symgen convert` writes what both read; types in `SPLIT_TYPES` it
     writes as chains of joints."""
     row = JOINTS[word]
-    taken = [name for taken in row.takes for name in (taken.word,) * taken.size]
+    taken = [name for taken in row.parameters for name in (taken.word,) * taken.size]
     assert len(taken) == len(row.type.constants), f"{row.kind} has constants that no file gives"
     made = of_axis(row.kind, seed=1)
     built = symgen.Builder("one").link("base").link("body", 1.0, inertia=(1, 0, 0, 1, 0, 1))

@@ -1,14 +1,18 @@
 """Wrong logs: each is refused, named with its cure, or mended, as in the table of wrong logs."""
 
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from benchmarks.simulated_logs import write
+from symgen import from_dh
 from symgen.errors import SymgenError
 from symgen.identification.data.dataset import open_dataset
+from symgen.identification.diagnostics.channel_hypotheses import coupled_joints
 from symgen.identification.diagnostics.diagnose import with_diagnosis
+from symgen.identification.diagnostics.diagnostic_fit import Trial
 from symgen.identification.estimation.run import identify
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
@@ -96,3 +100,16 @@ def test_a_log_without_use_is_refused(tmp_path, name):
     with pytest.raises(SymgenError) as refused:
         identify(job, loaded, str(path), Settings(friction="viscous,coulomb,offset"))
     assert FAULTS[name].text in str(refused.value)
+
+
+def test_only_joints_of_one_unit_can_be_coupled_by_a_parallelogram():
+    """A torque and a force have no sum, and neither have an angle and a length."""
+    names, trial = ("lift", "elbow", "wrist"), Trial(*np.ones((5, 4, 3)), np.ones((4, 3), bool))
+    rows = [{"type": "prismatic"}, {"a": 1.0}, {"a": 1.0}]
+    model = from_dh([dict(row, mass=1.0) for row in rows], "standard").model
+    context = SimpleNamespace(
+        model=SimpleNamespace(mapping=SimpleNamespace(model=model)),
+        trial=trial, joints=names, forces=names, positions=names, explains=lambda trial: True,
+    )  # fmt: skip
+    found = [candidate.finding for candidate in coupled_joints(context)]
+    assert len(found) == 3 and not any("lift" in text for text in found)

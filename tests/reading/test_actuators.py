@@ -13,7 +13,7 @@ from symgen.jobs.manifest_reader import read as read_manifest
 from symgen.jobs.verify import verify
 from symgen.mechanics.model import Rotor
 from symgen.reading.assemble import load
-from symgen.reading.toml_reader import parse_toml
+from symgen.reading.checked_values import parse_toml
 from tests.support.driven import actuators, joints
 from tests.support.tools import ROOT, invoke, robot_file, snapshot
 

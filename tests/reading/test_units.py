@@ -98,6 +98,30 @@ def test_a_radius_of_gyration_of_more_than_three_distances_is_warned_of(tmp_path
 
 
 @pytest.mark.parametrize(
+    ("joint", "gyration", "warned"),
+    [
+        ("continuous", 0.7, False),  # a wheel with a radius of 1 m
+        ("continuous", 1.0, True),  # 1 kg and 1 kg m^2
+        ("revolute", 0.7, True),  # with end stops it is no wheel
+    ],
+)
+def test_a_wheel_may_have_nothing_away_from_its_axis(joint, gyration, warned, tmp_path):
+    moment = gyration**2
+    path = tmp_path / "wheel.urdf"
+    path.write_text(
+        '<robot name="cart"><link name="base"/><link name="fork"/><link name="wheel"><inertial>'
+        f'<mass value="1"/><inertia ixx="{moment / 2}" ixy="0" ixz="0" iyy="{moment / 2}" iyz="0" '
+        f'izz="{moment}"/></inertial></link><joint name="steer" type="continuous"><parent '
+        'link="base"/><child link="fork"/><origin xyz="1 0 0"/></joint><joint name="roll" '
+        f'type="{joint}"><parent link="fork"/><child link="wheel"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>'
+    )
+    remarks = [text for name, text in odd_units(load(path).model) if name == "wheel"]
+    assert bool(remarks) == warned
+    assert not any("within 0 m" in text for text in remarks)
+
+
+@pytest.mark.parametrize(
     ("before", "after", "words"),
     [
         ('<origin xyz="0.3 0 0"/>', '<origin xyz="0.3 0 0" rpy="0 90 0"/>', "the angle 90 rad"),

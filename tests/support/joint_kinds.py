@@ -83,10 +83,10 @@ def kind_of(joint: Joint) -> JointKind:
 
 def in_python(row: JointRow, joint: Joint) -> dict[str, Any]:
     """What a builder takes for the constants of a joint, whose numbers are those of files."""
-    tags = row.written(joint.axis, joint.constants)
+    tags = row.constants_to_xml(joint.axis, joint.constants)
     return {
         taken.word: numbers if taken.size > 1 else numbers[0]
-        for taken, (_, _, numbers) in zip(row.takes, tags, strict=False)
+        for taken, (_, _, numbers) in zip(row.parameters, tags, strict=False)
     }
 
 

@@ -17,8 +17,8 @@ from symgen.identification.data.log_options import GROUPS, LogOptions, check_uni
 from symgen.mechanics.joint_listing import position_coordinates, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.scalar import Numbers
-from symgen.reading import toml_reader
-from symgen.reading.toml_reader import Table
+from symgen.reading import checked_values
+from symgen.reading.checked_values import Table
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ColumnMap:
         """Of the options, and of the file that they name. Raises OptionError, RobotError."""
         patterns: dict[str, str | tuple[str, ...]] = {}
         if options.columns is not None:
-            root, _ = toml_reader.read_toml(options.columns, "a TOML file of columns")
+            root, _ = checked_values.read_toml(options.columns, "a TOML file of columns")
             patterns, options = _from_file(root, options)
         patterns |= {name: _pattern_or_names(text) for name, text in options.column}
         for name in patterns:

@@ -16,6 +16,7 @@ from symgen.identification.diagnostics.candidates import (
     scale_options,
 )
 from symgen.identification.diagnostics.diagnostic_fit import Trial
+from symgen.mechanics.joint_listing import velocity_coordinates
 from symgen.numbers.scalar import Numbers
 from symgen.text import shown
 
@@ -127,9 +128,13 @@ def gear_ratios(context: DiagnosticContext) -> Iterator[Candidate]:
 
 def coupled_joints(context: DiagnosticContext) -> Iterator[Candidate]:
     """The position of a joint includes that of the joint before it, or the force of a joint lacks
-    that of the next one, as in arms with a parallelogram."""
+    that of the next one, as in arms with a parallelogram. Only joints of one unit are tried: an
+    angle and a length, or a torque and a force, have no sum."""
     trial = context.trial
+    units = [row.unit for row in velocity_coordinates(context.model.mapping.model)]
     for j, k in pairwise(range(len(context.joints))):
+        if units[j] != units[k]:
+            continue
         own = np.arange(len(context.joints)) == k
         relative = {n: getattr(trial, n) - getattr(trial, n)[:, [j]] * own for n in MOTION}
         q, before = shown(context.positions[k]), shown(context.positions[j])

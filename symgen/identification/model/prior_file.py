@@ -12,8 +12,8 @@ from symgen.errors import OptionError
 from symgen.identification.model.estimate import BaseMapping
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.numbers.scalar import Numbers
-from symgen.reading import toml_reader
-from symgen.reading.toml_reader import Table
+from symgen.reading import checked_values
+from symgen.reading.checked_values import Table
 from symgen.text import quoted, reason, shown
 
 LEAST: Final = 0.01
@@ -70,7 +70,7 @@ def _bodies(path: str) -> Table:
             why = shown(reason(error), 200)
             raise OptionError(f"--prior {shown(path)}: cannot be read ({why})") from None
     else:
-        root, _ = toml_reader.read_toml(path, "a JSON or TOML file of parameters, or urdf")
+        root, _ = checked_values.read_toml(path, "a JSON or TOML file of parameters, or urdf")
     bodies = root.table("bodies")
     if not bodies.data:
         raise OptionError(

@@ -23,7 +23,7 @@ from symgen.mechanics.joint_listing import listed_joints
 from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import WHOLE, canonical_model, lump_links
 from symgen.numbers.scalar import Numbers
-from symgen.reading import toml_reader
+from symgen.reading import checked_values
 from symgen.reading.assemble import LoadedRobot
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, shown
@@ -229,7 +229,7 @@ def torque_constants(job: Job, joints: Sequence[str]) -> tuple[float, ...]:
     if path is None:
         return ()
     table, constants = (
-        toml_reader.read_toml(path, "a TOML file of actuators")[0].table("joints"),
+        checked_values.read_toml(path, "a TOML file of actuators")[0].table("joints"),
         [],
     )
     for joint in joints:

@@ -22,7 +22,7 @@ from symgen.mechanics.model import RigidBodyModel
 from symgen.mechanics.parameters import lump_links
 from symgen.numbers.scalar import Numbers
 from symgen.options.kinds import quoted
-from symgen.reading import toml_reader
+from symgen.reading import checked_values
 from symgen.reading.assemble import LoadedRobot
 
 FIRST_LINE: Final = b"# drives by symgen identify\n"
@@ -61,7 +61,7 @@ def drive_tables(
     """The tables of an estimate, or with other coefficients `values` (f); entries of the file
     `given` about other things stay. Raises RobotError."""
     drives, first = identified.equations.drives, len(identified.estimate.mapping)
-    data = toml_reader.read_toml(given, "a TOML file of actuators")[0].data if given else {}
+    data = checked_values.read_toml(given, "a TOML file of actuators")[0].data if given else {}
     joints, motors = ({k: {**row} for k, row in data.get(x, {}).items()} for x in TABLES)
     columns = drives.columns if drives else ()
     values = identified.estimate.values[first:] if values is None else values

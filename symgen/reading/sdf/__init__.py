@@ -23,7 +23,7 @@ from symgen.reading.plausibility import check
 from symgen.reading.rotations import origin_from_pose
 from symgen.reading.sdf.hydrodynamics import fluids, is_hydrodynamics
 from symgen.reading.sdf.joint_elements import (
-    TYPES,
+    CONSTANTS,
     SdfJoint,
     axes,
     drives,
@@ -101,8 +101,8 @@ def _axis_elements(
     `is_included`."""
     for model in models:
         for joint in model.node.children("joint"):
-            row = TYPES.get(joint.element.get("type", "").strip())
-            if row is not None and is_included(row.word):
+            kind = joint.element.get("type", "").strip()
+            if kind in CONSTANTS and is_included(kind):
                 for axis in axes(joint):
                     yield from ((model.prefix + joint.text("name"), n) for n in axis.children(tag))
 

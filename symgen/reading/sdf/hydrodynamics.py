@@ -33,7 +33,7 @@ def fluids(world: XmlNode, scopes: Sequence[Scope]) -> dict[str, tuple[LinkFluid
     for scope in scopes:
         links = {node.text("name"): node for node in scope.node.children("link")}
         for name, node in links.items():
-            fluid = _with_buoyancy(node, _own(node), density)
+            fluid = _with_buoyancy(node, _added_mass(node), density)
             if fluid is not None:
                 found[scope.prefix + name] = fluid
         for plugin in _plugins(scope.node, "hydrodynamics"):
@@ -58,7 +58,7 @@ def _plugins(node: XmlNode, word: str) -> Iterator[XmlNode]:
             yield plugin.with_label(f"<plugin> for {word}")
 
 
-def _own(link: XmlNode) -> LinkFluid | None:
+def _added_mass(link: XmlNode) -> LinkFluid | None:
     """From ``<fluid_added_mass>`` of its inertia, None without one."""
     inertial = link.single_child("inertial")
     node = inertial.single_child("fluid_added_mass") if inertial is not None else None

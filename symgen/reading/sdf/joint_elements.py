@@ -10,7 +10,7 @@ from symgen.mechanics.model import Limits, PerCoordinate
 from symgen.mechanics.spatial import Pose, Triple
 from symgen.numbers.decimals import norm
 from symgen.reading.description import DriveElement, JointElement, LinkElement, LoopElement, Mimic
-from symgen.reading.joint_kinds import FIXED, merged
+from symgen.reading.joint_kinds import FIXED, JOINTS, merged
 from symgen.reading.joint_kinds import has_one_coordinate as is_single
 from symgen.reading.rotations import origin_from_pose, rotation_from_rpy, with_z_along
 from symgen.reading.sdf.scopes import (
@@ -92,24 +92,12 @@ def _pitch(joint: SdfJoint) -> Constants:
     return (-1.0 / old.text_number(),)
 
 
-@dataclass(frozen=True)
-class SdfJointType:
-    """A joint type of SDFormat: our word, whether it has an axis, what else it takes."""
-
-    word: str
-    axis: bool = True
-    constants: Callable[[SdfJoint], Constants] = lambda joint: ()
-
-
-TYPES: Final = {
-    "revolute": SdfJointType("revolute"),
-    "continuous": SdfJointType("continuous"),
-    "prismatic": SdfJointType("prismatic"),
-    "fixed": SdfJointType(FIXED, axis=False),
-    "ball": SdfJointType("ball", axis=False),
-    "universal": SdfJointType("universal", constants=_second_axis),
-    "screw": SdfJointType("screw", constants=_pitch),
+CONSTANTS: Final[dict[str, Callable[[SdfJoint], Constants]]] = {
+    **dict.fromkeys(("revolute", "continuous", "prismatic", FIXED, "ball"), lambda joint: ()),
+    "universal": _second_axis,
+    "screw": _pitch,
 }
+"""The joint types that are read, each with its constants besides the axis."""
 GEARBOX: Final = "gearbox"
 """The type of a joint that couples two others and carries no link (see `with_gearboxes`)."""
 
@@ -121,9 +109,8 @@ def joint_elements(joint: SdfJoint) -> Iterator[LinkElement | JointElement]:
     if joint.is_gearbox:
         return
     kind = joint.node.text("type").strip()
-    row = TYPES.get(kind)
-    if row is None:
-        words = ", ".join(TYPES)
+    if kind not in CONSTANTS:
+        words = ", ".join(CONSTANTS)
         raise joint.node.error(f"type '{shown(kind)}' is not supported; use one of {words}")
     frames, line = joint.frames, joint.node.line
     ends = [joint.scope.absolute(text(joint.node, tag)) for tag in ("parent", "child")]
@@ -132,12 +119,10 @@ def joint_elements(joint: SdfJoint) -> Iterator[LinkElement | JointElement]:
     origin = frames.pose(parent).inverse @ at
     to_child = at.inverse @ frames.pose(child)
     moved_link = (
-        child
-        if row.word == FIXED or _is_identity(to_child)
-        else f"{child}.{joint.node.text('name')}"
+        child if kind == FIXED or _is_identity(to_child) else f"{child}.{joint.node.text('name')}"
     )
-    where = origin @ to_child if row.word == FIXED else origin
-    yield _joint(joint, row, (parent, moved_link), where)
+    where = origin @ to_child if kind == FIXED else origin
+    yield _joint(joint, kind, (parent, moved_link), where)
     if moved_link != child:
         yield LinkElement(moved_link, line)
         yield JointElement(
@@ -178,30 +163,28 @@ def _is_identity(pose: Pose) -> bool:
     return all(abs(x) <= FRAME_TOLERANCE for x in (*turned, *pose.position))
 
 
-def _joint(joint: SdfJoint, row: SdfJointType, ends: tuple[str, str], at: Pose) -> JointElement:
+def _joint(joint: SdfJoint, kind: str, ends: tuple[str, str], at: Pose) -> JointElement:
     line, (parent, child) = joint.node.line, ends
     first = joint.node.single_child("axis")
-    single = is_single(row.word) and first is not None
+    single = is_single(kind) and first is not None
     mimic = next((m for axis in axes(joint.node) if (m := _mimic(joint, axis))), None)
     limits = _limits(first) if single and first is not None else Limits()
-    word = row.word
-    if word == "revolute" and limits.lower is None and limits.upper is None:
-        word = "continuous"
+    endless = kind == "revolute" and limits.lower is None and limits.upper is None
     return JointElement(
         joint.name,
         line,
-        word,
+        "continuous" if endless else kind,
         parent,
         child,
         origin_from_pose(at, line),
-        joint.axis() if row.axis else (1.0, 0.0, 0.0),
+        joint.axis() if kind in JOINTS and JOINTS[kind].axis else (1.0, 0.0, 0.0),
         limits,
-        _constant(joint, row, "damping"),
-        _constant(joint, row, "friction"),
+        _constant(joint, kind, "damping"),
+        _constant(joint, kind, "friction"),
         mimic,
-        row.constants(joint),
-        _constant(joint, row, "spring_stiffness"),
-        _constant(joint, row, "spring_reference"),
+        CONSTANTS[kind](joint),
+        _constant(joint, kind, "spring_stiffness"),
+        _constant(joint, kind, "spring_reference"),
     )
 
 
@@ -220,12 +203,12 @@ def _limits(axis: XmlNode) -> Limits:
     return Limits(lower, upper, velocity, effort)
 
 
-def _constant(joint: SdfJoint, row: SdfJointType, tag: str) -> PerCoordinate:
+def _constant(joint: SdfJoint, kind: str, tag: str) -> PerCoordinate:
     """A constant of <dynamics>: of a universal joint that of <axis> and that of <axis2>; of other
     joints that of <axis> for all coordinates, as Drake has it for ball joints."""
-    if row.word == FIXED:
+    if kind == FIXED:
         return 0.0
-    tags = ("axis", "axis2") if row.word == "universal" else ("axis",)
+    tags = ("axis", "axis2") if kind == "universal" else ("axis",)
     nodes = [
         axis.single_child("dynamics") if (axis := joint.node.single_child(t)) else None
         for t in tags

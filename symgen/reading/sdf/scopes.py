@@ -171,16 +171,12 @@ class Scope:
         placed = include if include.single_child("pose") is not None else model
         found = replace(inner, folder=path.parent, version=version_of(node), at_location=placed)
         is_merged = include.element.get("merge") in ("true", "1")
-        return self._merging(include, found) if is_merged else found
-
-    def _merging(self, include: XmlNode, model: "Scope") -> "Scope":
-        """A model whose elements become elements of this one."""
-        if self.around is None:
+        if is_merged and self.around is None:
             raise include.error(
                 "merge applies only to models inside a model, and this model is in the "
                 "world; remove merge"
             )
-        return replace(model, prefix=self.prefix, merged=True)
+        return replace(found, prefix=self.prefix, merged=True) if is_merged else found
 
     @property
     def static(self) -> bool:

@@ -78,14 +78,9 @@ def read_root(root: XmlNode, path: Path, digest: str) -> RobotDescription:
     error = combined_error(errors)
     if error is not None:
         raise error
-    springs = {
-        j.name: extensions_by_joint[j.name]
-        for j in joints_in_file
-        if j.name in extensions_by_joint and j.kind != FIXED
-    }
     joints = tuple(
-        replace(j, stiffness=springs[j.name].stiffness, reference=springs[j.name].reference)
-        if j.name in springs
+        replace(j, stiffness=spring.stiffness, reference=spring.reference)
+        if j.kind != FIXED and (spring := extensions_by_joint.get(j.name))
         else j
         for j in joints_in_file
     )
@@ -164,23 +159,18 @@ def _inertial(link: XmlNode) -> Inertial | None:
             "without mass and inertia"
         )
     numbers = tuple(tensor.number(n) for n in TENSOR)
-    mass_value = _mass(mass, any(numbers))
-    return Inertial(
-        tensor.line, _origin(node), mass_value, numbers, tensor_trouble(numbers, mass_value)
-    )
-
-
-def _mass(node: XmlNode, has_inertia: bool) -> float:
-    mass = node.number("value")
-    if mass < 0:
-        raise node.error(f"mass is negative ({mass:g} kg); give 0 or more")
-    if mass == 0 and has_inertia:
-        node.notice(
+    mass_value = mass.number("value")
+    if mass_value < 0:
+        raise mass.error(f"mass is negative ({mass_value:g} kg); give 0 or more")
+    if mass_value == 0 and any(numbers):
+        mass.notice(
             "warning",
             "has inertia but zero mass; used as written",
             "{count} links have inertia but zero mass ({elements}); used as written",
         )
-    return mass
+    return Inertial(
+        tensor.line, _origin(node), mass_value, numbers, tensor_trouble(numbers, mass_value)
+    )
 
 
 def _origin(node: XmlNode) -> Origin:
@@ -231,7 +221,7 @@ def _joint(node: XmlNode) -> JointElement:
     if node.tag == DRAKES and row.in_drake is not None:
         axis, constants = _axes_in_drake(node, row, row.in_drake, axis)
     else:
-        constants = row.constants(node, axis)
+        constants = row.constants_from_xml(node, axis)
     return JointElement(
         name,
         node.line,

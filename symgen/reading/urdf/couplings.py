@@ -13,6 +13,7 @@ follow the others. With q the coordinates of the joints from that ancestor to a 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from lxml import etree
@@ -152,7 +153,9 @@ def _equation(
         if link not in parents and all(joint.parent != link for joint in joints):
             raise coupling.error(f"link '{shown(link)}' does not exist; correct its name")
     ratio = coupling.required_child("ratio", "value").number("value")
-    to_predecessor, to_successor = ([*_joints_to_root(parents, link)][::-1] for link in ends)
+    to_predecessor, to_successor = (
+        [x.name for x in _joints_to_root(parents, link)][::-1] for link in ends
+    )
     shared = set(to_predecessor) & set(to_successor)
     factors: dict[str, float] = {}
     for path, factor in ((to_predecessor, ratio), (to_successor, -1.0)):
@@ -168,12 +171,12 @@ def _equation(
     return coupling, LinearFunction(tuple((name, x) for name, x in factors.items() if x))
 
 
-def _joints_to_root(parents: Mapping[str, JointElement], link: str) -> Iterator[str]:
+def _joints_to_root(parents: Mapping[str, JointElement], link: str) -> Iterator[JointElement]:
     """The joints from a link to the root; of a file whose joints form a cycle, each once."""
     visited = set[str]()
     while link in parents and link not in visited:
         visited.add(link)
-        yield parents[link].name
+        yield parents[link]
         link = parents[link].parent
 
 
@@ -221,7 +224,12 @@ def loops_of(
     two links or with the name of another loop."""
     parents = joint_above(joints)
     loops, unread = list[LoopElement](), list[XmlNode]()
-    for node in _loop_nodes(root):
+    joints_of_gazebo = (
+        gazebo.children("joint")
+        for gazebo in root.children("gazebo")
+        if not gazebo.element.get("reference")
+    )
+    for node in chain((n for n in root if n.tag in LOOP_TAGS), *joints_of_gazebo):
         loop = None
         with suppress(RobotError):
             loop = LOOP_READERS[node.tag](node, parents)
@@ -230,13 +238,6 @@ def loops_of(
         else:
             loops.append(loop)
     return loops, unread
-
-
-def _loop_nodes(root: XmlNode) -> Iterator[XmlNode]:
-    yield from (node for node in root if node.tag in LOOP_TAGS)
-    for gazebo in root.children("gazebo"):
-        if not gazebo.element.get("reference"):
-            yield from gazebo.children("joint")
 
 
 ParentJoints = Mapping[str, JointElement]
@@ -307,12 +308,9 @@ def _gazebo_joint(node: XmlNode, parents: ParentJoints) -> LoopElement | None:
 
 def _link_pose_at_zero(parents: ParentJoints, link: str) -> Pose:
     """The frame of a link in that of its root with all joints at 0."""
-    pose, visited = Pose(), set[str]()
-    while link in parents and link not in visited:
-        visited.add(link)
-        origin = parents[link].origin
-        pose = Pose(rotation_from_rpy(origin.rpy), origin.xyz) @ pose
-        link = parents[link].parent
+    pose = Pose()
+    for joint in _joints_to_root(parents, link):
+        pose = Pose(rotation_from_rpy(joint.origin.rpy), joint.origin.xyz) @ pose
     return pose
 
 

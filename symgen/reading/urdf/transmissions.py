@@ -211,34 +211,18 @@ class TransmissionEnd:
     offset: float
 
 
-Row = tuple[float, ...]
-"""A row for a motor: how much of each joint's coordinate less its offset is in the motor's
-angle."""
-Ends = Sequence[TransmissionEnd]
-Law = Callable[[Ends, Ends], tuple[Row, ...]]
-
-
-def _simple(joints: Ends, motors: Ends) -> tuple[Row, ...]:
-    return ((motors[0].reduction * joints[0].reduction,),)
-
-
-def _differential(joints: Ends, motors: Ends) -> tuple[Row, ...]:
-    (a, b), (m, n) = motors, joints
-    return (
-        (a.reduction * m.reduction, a.reduction * n.reduction),
-        (b.reduction * m.reduction, -b.reduction * n.reduction),
-    )
-
-
-def _four_bar(joints: Ends, motors: Ends) -> tuple[Row, ...]:
-    (a, b), (m, n) = motors, joints
-    return (a.reduction * m.reduction, 0.0), (b.reduction, b.reduction * n.reduction)
+Law = Callable[[Sequence[float], Sequence[float]], tuple[tuple[float, ...], ...]]
+"""From the reductions of motors and of joints: a row for each motor, how much of each joint's
+coordinate less its offset is in the motor's angle."""
 
 
 TRANSMISSION_LAWS: Final[dict[str, tuple[int, Law]]] = {
-    "SimpleTransmission": (1, _simple),
-    "DifferentialTransmission": (2, _differential),
-    "FourBarLinkageTransmission": (2, _four_bar),
+    "SimpleTransmission": (1, lambda m, n: ((m[0] * n[0],),)),
+    "DifferentialTransmission": (
+        2,
+        lambda m, n: ((m[0] * n[0], m[0] * n[1]), (m[1] * n[0], -m[1] * n[1])),
+    ),
+    "FourBarLinkageTransmission": (2, lambda m, n: ((m[0] * n[0], 0.0), (m[1], m[1] * n[1]))),
 }
 """The transmissions by the last word of their type: how many joints and motors they have, and their
 law."""
@@ -280,8 +264,11 @@ def _angles_and_inertias(read: Transmission) -> list[object]:
 
 
 def _transmission(node: XmlNode) -> Transmission | None:
-    size, law = TRANSMISSION_LAWS.get(_type_word(node), (0, _simple))
-    joints, actuators = (_by_role(node.children(tag)) for tag in ("joint", "actuator"))
+    size, law = TRANSMISSION_LAWS.get(_type_word(node), (0, lambda m, n: ()))
+    joints, actuators = (  # by their roles, as in joint1 and joint2; else as they stand
+        sorted(node.children(tag), key=lambda end: (end.element.get("role") or "").strip(XML_SPACE))
+        for tag in ("joint", "actuator")
+    )
     if not size or (size == 1 and (len(joints), len(actuators)) != (1, 1)):
         return None
     if len(joints) != size or len(actuators) != size:
@@ -294,9 +281,8 @@ def _transmission(node: XmlNode) -> Transmission | None:
         [_transmission_end(actuator) for actuator in actuators],
     )
     offsets, motors = [end.offset for end in ends], []
-    for actuator, end_of_motor, row in zip(
-        actuators, motor_ends, law(ends, motor_ends), strict=True
-    ):
+    rows = law([motor.reduction for motor in motor_ends], [joint.reduction for joint in ends])
+    for actuator, end_of_motor, row in zip(actuators, motor_ends, rows, strict=True):
         inertia = next(
             (child.number("value") for child in actuator if child.tag == ROTOR_INERTIA_TAG), 0.0
         )
@@ -310,12 +296,6 @@ def _type_word(node: XmlNode) -> str:
     """The last word of the type, which ROS calls a plugin too."""
     texts = (_text(child) for tag in ("type", "plugin") for child in node.children(tag))
     return next((text.rpartition("/")[2] for text in texts), "")
-
-
-def _by_role(ends: Sequence[XmlNode]) -> list[XmlNode]:
-    """Joints or actuators by their roles, as in joint1 and joint2, where they have some; else as
-    they stand."""
-    return sorted(ends, key=lambda node: (node.element.get("role") or "").strip(XML_SPACE))
 
 
 def _transmission_end(node: XmlNode) -> TransmissionEnd:

@@ -62,10 +62,15 @@ def urdf_bytes(robot: RobotDescription) -> tuple[bytes, tuple[Notice, ...]]:
     if not any(drive.inertia for drive in robot.drives):
         etree.cleanup_namespaces(root)
     etree.indent(root)
-    sentences = (*_split_notices(split), *_not_written(robot))
-    notices = tuple(robot.notice(*sentence) for sentence in sentences)
+    notices = [robot.notice(*sentence) for sentence in _not_written(robot)]
+    if split:
+        message = (
+            f"joints ({quoted(split)}) are written as chains of joints with one coordinate because "
+            "URDF does not have their types; the links between have no mass"
+        )
+        notices.insert(0, robot.notice("note", message))
     data: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8")
-    return data + b"\n", notices
+    return data + b"\n", tuple(notices)
 
 
 def _with_split_joints(robot: RobotDescription) -> tuple[RobotDescription, list[str]]:
@@ -135,15 +140,6 @@ def _of_coordinate(values: PerCoordinate, k: int) -> float:
     return values[k] if isinstance(values, tuple) else values
 
 
-def _split_notices(split: Sequence[str]) -> Iterator[tuple[str, str]]:
-    if split:
-        yield (
-            "note",
-            f"joints ({quoted(split)}) are written as chains of joints with one coordinate because "
-            "URDF does not have their types; the links between have no mass",
-        )
-
-
 def _add(parent: etree._Element, tag: str, **attributes: object) -> etree._Element:
     texts = {
         key: x if isinstance(x, str) else _numbers(x) if isinstance(x, tuple) else repr(x)
@@ -182,7 +178,7 @@ def _joint(root: etree._Element, joint: JointElement, armature: PerCoordinate) -
     if row is not None and row.axis:
         _add(node, "axis", xyz=_numbers(joint.axis))
     for tag, attribute, values in (
-        row.written(joint.axis, joint.constants) if row is not None else ()
+        row.constants_to_xml(joint.axis, joint.constants) if row is not None else ()
     ):
         element = _add(node, tag) if tag else node
         element.set(attribute, _numbers(values))
@@ -311,7 +307,8 @@ EXTENSIONS: Final[tuple[tuple[str, Callable[[RobotDescription], Iterable[str]], 
         lambda robot: (
             joint.name
             for joint in robot.joints
-            if joint.kind == "planar" and JOINTS[joint.kind].written(joint.axis, joint.constants)
+            if joint.kind == "planar"
+            and JOINTS[joint.kind].constants_to_xml(joint.axis, joint.constants)
         ),
         "the x direction of planar joints ({}) is written as <axis2>, which symgen reads and other "
         "programs ignore",

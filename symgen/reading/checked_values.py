@@ -1,22 +1,102 @@
-"""TOML read defensively: checked values, and one-line errors with the line that they are about.
+"""Values that users give, checked with errors in one sentence: numbers and vectors of Python, with
+SymPy symbols where a robot may have them, and tables of TOML files.
 
 `tomllib` knows no lines, so the one of a key is found by reading the file's beginnings with it: the
 shortest that has the key ends with the key's statement. That holds for every spelling of a key and
 costs nothing without an error."""
 
+import math
 import os
 import re
 import tomllib
 from bisect import bisect_left
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from symgen.errors import RobotError, SourceLocation
+from symgen.errors import OptionError, RobotError, SourceLocation
 from symgen.mechanics.model_validation import MAX_NUMBER
 from symgen.mechanics.spatial import Triple
+from symgen.numbers.scalar import NamedNumber, named_or_float
 from symgen.reading.xml_text import file_bytes
 from symgen.text import hint, shown
+
+Values = Sequence[Any]
+"""Numbers, or SymPy expressions of symbols where it says so."""
+
+ZEROS: Final = (0.0, 0.0, 0.0)
+
+
+def as_number(label: str, x: Any, allow_symbols: bool = True) -> float:
+    """A finite number, or a symbol's. Raises OptionError."""
+    try:
+        number = named_or_float(x) if not isinstance(x, (str, bytes, bool)) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if number - number != 0:
+        raise OptionError(f"{label} is {shown(repr(x), 60)}; give a finite number")
+    if isinstance(number, NamedNumber) and not allow_symbols:
+        raise OptionError(
+            f"{label} contains the symbol {x}; only lengths, masses and inertia can be "
+            "symbols, and gravity with the option gravity='runtime'"
+        )
+    return number
+
+
+def as_list(label: str, values: Any) -> list[Any]:
+    """The entries of a list. Raises OptionError for what is none."""
+    try:
+        return list(values)
+    except TypeError:
+        raise OptionError(f"{label} is {shown(repr(values), 60)}; give a list") from None
+
+
+def as_vector3(label: str, values: Values, allow_symbols: bool = False) -> Triple:
+    """Three of them. Raises OptionError."""
+    try:
+        x, y, z = values
+    except (TypeError, ValueError):
+        raise OptionError(f"{label} is {shown(repr(values), 60)}; give three numbers") from None
+    return (
+        as_number(label, x, allow_symbols),
+        as_number(label, y, allow_symbols),
+        as_number(label, z, allow_symbols),
+    )
+
+
+def inertia_tensor(name: str, inertia: Values | None) -> tuple[float, ...]:
+    """The six of a tensor given so or as a matrix. Raises OptionError."""
+    if inertia is None:
+        return (0.0,) * 6
+    label = f"link '{shown(name)}': inertia"
+    rows = as_list(label, inertia)
+    if len(rows) == 3:
+        matrix = as_matrix(label, rows, f"{TENSOR_ENTRIES} or three rows", allow_symbols=True)
+        if any(matrix[i][j] != matrix[j][i] for i in range(3) for j in range(i)):
+            raise OptionError(f"{label} is not symmetric; give {TENSOR_ENTRIES}")
+        return tuple(matrix[i][j] for i in range(3) for j in range(i, 3))
+    if len(rows) != 6:
+        raise OptionError(f"{label} has {len(rows)} numbers; give {TENSOR_ENTRIES}")
+    return tuple(as_number(label, x) for x in rows)
+
+
+TENSOR_ENTRIES: Final = "ixx, ixy, ixz, iyy, iyz, izz"
+
+
+def as_matrix(
+    label: str, rows: Sequence[Any], expected: str, allow_symbols: bool = False
+) -> list[Triple]:
+    """Rows of three. Raises OptionError where they are none."""
+    try:
+        matrix = [[*row] for row in rows if not isinstance(row, str)]
+    except TypeError:
+        matrix = []
+    if len(matrix) != 3 or any(len(row) != 3 for row in matrix):
+        raise OptionError(f"{label} is not a 3 x 3 matrix; give {expected}")
+    return [as_vector3(label, row, allow_symbols) for row in matrix]
+
+
+# -- TOML ------------------------------------------------------------------------------------------
 
 MAX_BYTES: Final = 2**18
 
@@ -163,35 +243,27 @@ def parse_toml(data: bytes, file: str) -> Table:
 
 
 def _line(source: str, path: tuple[str | int, ...]) -> int:
-    """The first line of the statement that gives the key at `path`."""
-    ends = _statement_ends(source)
-    statement = bisect_left(
-        range(len(ends)), True, key=lambda k: _contains(_parsed_prefix(source, ends[k]), path)
-    )
-    return source.count("\n", 0, ends[statement - 1] if statement else 0) + 1
-
-
-def _statement_ends(source: str) -> list[int]:
-    """Where each statement of a TOML file ends; blank lines and comments count as statements."""
+    """The first line of the statement that gives the key at `path`; blank lines and comments count
+    as statements."""
     ends, depth = [], 0
     for token in _TOKEN.finditer(source):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
         if token[0] == "\n" and not depth:
             ends.append(token.end())
-    return [*ends, len(source)]
+    ends.append(len(source))
+    statement = bisect_left(ends, True, key=lambda end: _contains(source[:end], path))
+    return source.count("\n", 0, ends[statement - 1] if statement else 0) + 1
 
 
-def _parsed_prefix(source: str, end: int) -> Mapping[str, Any]:
+def _contains(source: str, path: tuple[str | int, ...]) -> bool:
+    """Whether the beginning of a file has a key."""
     try:
-        return tomllib.loads(source[:end])
+        data: Any = tomllib.loads(source)
     except ValueError:
-        return {}
-
-
-def _contains(data: object, path: tuple[str | int, ...]) -> bool:
+        return False
     for key in path:
         keys = data if isinstance(data, dict) else range(len(data) if isinstance(data, list) else 0)
         if key not in keys:
             return False
-        data = data[key]  # type: ignore[index]
+        data = data[key]
     return True
