@@ -205,7 +205,7 @@ def test_external_wrenches_act_through_the_jacobian(name):
 def test_what_a_sensor_feels(name):
     """Force and moment through a joint are the rates of momentum of all beyond it, less gravity."""
     robot, x, (_, pi) = made(name), state(made(name)), whole(name)
-    placed = next(s for s in robot.joints if s.below is None)
+    placed = next(s for s in robot.joints if s.parent_joint is None)
     found = function(ParametricModel(robot.model), f"wrench_regressor:{placed.links[0].name}")
     w = np.array(next(iter(found.run(**{k: x[k].tolist() for k in found.inputs}).values())), float)
     at = frames(robot, x["q"])[placed.joint.name]

@@ -316,7 +316,7 @@ def test_tolerances_of_the_self_test_are_at_most_the_certified_error(tmp_path):
     module, tops, tighter = job.module(job.load()), [], []
     for f in module.functions:
         most = certified_tolerances(module, f)
-        ((name, own),), ((_, usual),) = (module.allowed(f, most=x).items() for x in (most, {}))
+        ((name, own),), ((_, usual),) = (module.allowed(f, limits=x).items() for x in (most, {}))
         codes = [np.array([*map(list, x.codes)], float) for x in (own, usual)]
         errors = [x.top * QUANTUM**c * (c < 255) for x, c in zip((own, usual), codes, strict=True)]
         assert (errors[0] <= errors[1] / QUANTUM).all()

@@ -14,8 +14,7 @@ from symgen.identification.estimation.run import identify
 from symgen.identification.estimation.triangular_factors import factored, triangle
 from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
 from symgen.identification.model.drive_columns import MotionRanges
-from symgen.identification.model.estimate import Estimate
-from symgen.identification.model.prior_file import deviations
+from symgen.identification.model.estimate import Estimate, deviations
 from symgen.identification.model.problem import problem
 from symgen.identification.model.settings import Settings
 from tests.support.known_truth import ARM, SHORT, SMALL, found, loaded

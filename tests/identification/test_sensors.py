@@ -9,8 +9,8 @@ import pytest
 import symgen
 from benchmarks.identifiability import chain
 from benchmarks.simulated_logs import Recipe, exact, moved, write
+from symgen.identification.model.equations import random_states
 from symgen.identification.model.problem import problem
-from symgen.identification.model.separable import random_states
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of

@@ -12,9 +12,8 @@ from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.open_log import read_log, resolve_logs
 from symgen.identification.estimation.log_groups import EliminatedColumns, means
 from symgen.identification.estimation.run import identify
-from symgen.identification.estimation.several_logs import unlike
+from symgen.identification.estimation.several_logs import DaskWorkers, open_workers, unlike
 from symgen.identification.estimation.triangular_factors import TriangularFactors, triangle
-from symgen.identification.estimation.workers import DaskWorkers, open_workers
 from symgen.identification.model.settings import Settings
 from symgen.identification.report.identification_report import drift_data, linear_drifts
 from symgen.jobs.job import Job

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.simulated_logs import write
 from symgen.identification.estimation.priors import Prior
 from symgen.identification.estimation.run import identify
-from symgen.identification.model.prior_file import deviations
+from symgen.identification.model.estimate import deviations
 from symgen.identification.model.settings import Settings
 from tests.support.term_logs import RECIPE, log
 

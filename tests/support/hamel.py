@@ -109,9 +109,11 @@ def frames(robot: Robot, q: Array) -> dict[str | None, At]:
     }
     rest = list(robot.joints)
     while rest:
-        placed = next(s for s in rest if s.below in found)
+        placed = next(s for s in rest if s.parent_joint in found)
         rest.remove(placed)
-        found[placed.joint.name] = _moved(found[placed.below].fixed(placed.pose), placed, q, own)
+        found[placed.joint.name] = _moved(
+            found[placed.parent_joint].fixed(placed.pose), placed, q, own
+        )
     return found
 
 
@@ -171,9 +173,9 @@ def masses(
         for link in placed.links:
             if link.parameters is not None:
                 yield at[placed.joint.name].fixed(link.pose), link.parameters
-        if placed.joint.rotor is not None and (base or placed.below is not None):
-            frame, (m, *rest) = _rotor(placed, at[placed.below], q, own)
-            yield frame, (0.0 if moving and placed.below is None else m, *rest)
+        if placed.joint.rotor is not None and (base or placed.parent_joint is not None):
+            frame, (m, *rest) = _rotor(placed, at[placed.parent_joint], q, own)
+            yield frame, (0.0 if moving and placed.parent_joint is None else m, *rest)
 
 
 def inertia_and_potential(robot: Robot, q: Array) -> tuple[Array, Any]:
@@ -199,9 +201,11 @@ def _rotor(
     """The whole rotor, mass and all, turning on the body that carries the joint."""
     rotor, (_, k, factor) = placed.joint.rotor, coordinate(placed, q, own)
     place = (
-        placed.pose.position if rotor.position is None else placed.carrier.transform(rotor.position)
+        placed.pose.position
+        if rotor.position is None
+        else placed.link_pose.transform(rotor.position)
     )
-    base = placed.pose if rotor.axis is None else placed.carrier
+    base = placed.pose if rotor.axis is None else placed.link_pose
     frame = carrier.fixed(replace(base, position=place))
     axis = np.array(rotor.axis or placed.joint.axis)
     w = frame.w.astype(complex)

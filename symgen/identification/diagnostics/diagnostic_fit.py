@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from symgen.identification.data.dataset import LogDataset
 from symgen.identification.data.samples import Samples
 from symgen.identification.model.equations import Kernel
-from symgen.identification.model.estimate import BaseMapping
-from symgen.identification.model.prior_file import deviations
+from symgen.identification.model.estimate import BaseMapping, deviations
 from symgen.numbers.scalar import Numbers
 
 

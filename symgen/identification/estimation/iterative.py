@@ -33,10 +33,9 @@ from symgen.identification.model.drive_columns import (
     candidates,
     presliding_states,
 )
-from symgen.identification.model.equations import Equations, ResidualLimits
+from symgen.identification.model.equations import Equations, ResidualLimits, inseparable
 from symgen.identification.model.estimate import Solution
 from symgen.identification.model.problem import Problem
-from symgen.identification.model.separable import inseparable
 from symgen.identification.model.settings import Settings
 from symgen.numbers.scalar import Numbers
 

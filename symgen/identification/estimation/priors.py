@@ -20,8 +20,7 @@ from symgen.identification.estimation.weighted_solve import (
     solve,
     solve_weighted,
 )
-from symgen.identification.model.estimate import BaseMapping
-from symgen.identification.model.prior_file import deviations
+from symgen.identification.model.estimate import BaseMapping, deviations
 from symgen.mechanics.inertia import inertial_parameters_of
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.scalar import Numbers

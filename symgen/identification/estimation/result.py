@@ -17,8 +17,7 @@ from symgen.identification.estimation.weighted_solve import (
     scaled_condition,
 )
 from symgen.identification.model.equations import LinearEquations
-from symgen.identification.model.estimate import Channel, Estimate, unidentified
-from symgen.identification.model.prior_file import deviations
+from symgen.identification.model.estimate import Channel, Estimate, deviations, unidentified
 from symgen.identification.model.problem import Problem
 from symgen.identification.model.settings import Settings
 from symgen.numbers.scalar import Numbers

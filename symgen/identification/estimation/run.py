@@ -26,14 +26,13 @@ from symgen.identification.estimation.several_logs import (
     LogsReducer,
     friction_ratios,
     of_robot,
+    open_workers,
     unlike,
 )
 from symgen.identification.estimation.weighted_solve import TriangularSystem
-from symgen.identification.estimation.workers import open_workers
 from symgen.identification.model.drive_columns import MotionRanges
 from symgen.identification.model.equations import Equations
-from symgen.identification.model.estimate import Estimate
-from symgen.identification.model.prior_file import with_prior
+from symgen.identification.model.estimate import Estimate, with_prior
 from symgen.identification.model.problem import Problem, problem
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Prediction

@@ -3,16 +3,19 @@ log and, of several robots, friction of each.
 
 Each log is read and reduced to triangular factors by itself, in groups of consecutive logs that
 depend on nothing but their number. So the result has the same bits whoever reduces the groups, in
-whatever order: this process, or the workers of Dask's distributed scheduler, which read the files
-themselves and return factors only. A group whose worker is lost is reduced again by another one."""
+whatever order: this process (`ThisProcess`), or the workers of Dask's distributed scheduler, which
+read the files themselves and return factors only. A group whose worker is lost is reduced again by
+another one."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
+from symgen.errors import OptionError, SymgenError
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.iterative import FactoredEquations
@@ -36,12 +39,74 @@ from symgen.identification.estimation.triangular_factors import (
     triangle,
 )
 from symgen.identification.estimation.weighted_solve import TriangularSystem, inflation
-from symgen.identification.estimation.workers import Workers
 from symgen.identification.model.drive_columns import DriveUnknowns, MotionRanges
 from symgen.identification.model.equations import Equations
 from symgen.identification.model.estimate import Channel, Estimate, Solution
 from symgen.numbers.scalar import Numbers
-from symgen.text import shown
+from symgen.text import install, shown
+
+
+class Workers(Protocol):
+    """Computes a function of several arguments and yields the results in their order."""
+
+    def map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[Any]: ...
+
+
+class ThisProcess:
+    """No workers."""
+
+    def map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[Any]:
+        """The results one after the other."""
+        return map(function, arguments)
+
+
+@dataclass(frozen=True)
+class DaskWorkers:
+    """The workers of a scheduler of Dask's."""
+
+    client: Any
+
+    def map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[Any]:
+        """The results in order. A task whose worker is lost is computed again by another one."""
+        futures = self.client.map(function, arguments, pure=False)
+        while futures:
+            future = futures.pop(0)
+            yield future.result()
+            future.release()
+
+
+@contextmanager
+def open_workers(workers: str) -> Iterator[Workers]:
+    """This process if nothing is given, a number of processes of this machine, or the workers of
+    the scheduler at an address (tcp://HOST:PORT). Raises SymgenError."""
+    if not workers:
+        yield ThisProcess()
+        return
+    if not workers.isdecimal() and "://" not in workers:
+        raise OptionError(
+            f"--workers {workers}: give a number of processes, or the address of a Dask scheduler "
+            "such as tcp://localhost:8786"
+        )
+    try:
+        import distributed
+    except ImportError:
+        raise SymgenError(
+            "error: --workers needs Dask's distributed scheduler; install it: "
+            + install("distributed")
+        ) from None
+    try:
+        if workers.isdecimal():
+            local = {"n_workers": int(workers), "threads_per_worker": 1, "dashboard_address": ":0"}
+            client = distributed.Client(distributed.LocalCluster(**local))
+        else:
+            client = distributed.Client(workers, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise SymgenError(f"error: --workers {workers}: {error}") from None
+    with client:
+        yield DaskWorkers(client)
+        if workers.isdecimal():
+            client.cluster.close()
+
 
 GROUPS: Final = 32
 """Groups of consecutive logs at most."""

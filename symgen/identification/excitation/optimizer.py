@@ -22,7 +22,7 @@ from symgen.identification.excitation.task import (
     rest_to_rest_basis,
     smooth_condition,
 )
-from symgen.identification.model.separable import States
+from symgen.identification.model.equations import States
 from symgen.numbers.scalar import Numbers
 from symgen.text import install, shown
 

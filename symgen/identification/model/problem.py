@@ -10,9 +10,8 @@ import numpy as np
 from symgen.errors import OptionError
 from symgen.identification.data.column_map import NeededColumns, SensorColumns
 from symgen.identification.model.drive_columns import DEFAULT_LAWS, DriveUnknowns, Joints
-from symgen.identification.model.equations import Equations, Kernel, kernel
+from symgen.identification.model.equations import Equations, Kernel, kernel, random_states
 from symgen.identification.model.estimate import BaseMapping
-from symgen.identification.model.separable import random_states
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters, regrouped_name

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.model.equations import States, random_states, separable
 from symgen.identification.model.problem import friction
-from symgen.identification.model.separable import States, random_states, separable
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling, coupling_of
 from symgen.native.library import NativeProgram, NativeTape
