@@ -47,8 +47,8 @@ RESULTS: Final = Path(__file__).parents[1] / "docs" / "benchmarks" / "code_of_lo
 def compared(trial: Trial, folder: Path) -> dict[str, Any]:
     """The largest difference of a joint force by the largest force of the joint, the errors of both
     predictions (relative to the measured forces of each joint, %), and the growths by bodies."""
-    job, loaded, sought = prepared(trial.robot, trial.couple, folder)
-    found = solved(job, loaded, sought, str(folder / trial.fitted), trial.settings())
+    job, loaded, problem = prepared(trial.robot, trial.couple, folder)
+    found = solved(job, loaded, problem, str(folder / trial.fitted), trial.settings())
     couple: dict[str, Any] = {"couple": trial.couple} if trial.couple else {}
     with tempfile.TemporaryDirectory() as made:
         file = Path(made) / "model.toml"

@@ -21,7 +21,7 @@ from symgen.identification.data.open_log import read_log
 from symgen.identification.estimation.run import solved
 from symgen.identification.model.equations import Kernel, kernel
 from symgen.identification.model.estimate import Estimate
-from symgen.identification.model.problem import problem, standard_parameters
+from symgen.identification.model.problem import problem_for, standard_parameters
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.parameters import lump_links
@@ -208,11 +208,11 @@ def covered(seeds: int) -> dict[str, Any]:
     for name, truth in TRUTHS.items():
         for model, (laws, known) in truth.models.items():
             settings = Settings(friction=laws)
-            sought = problem(simulator.job, simulator.loaded, settings)
+            problem = problem_for(simulator.job, simulator.loaded, settings)
             rows = []
             for seed in range(seeds):
                 log = read_log(simulator.log(truth, seed))
-                fit = solved(simulator.job, simulator.loaded, sought, log, settings)
+                fit = solved(simulator.job, simulator.loaded, problem, log, settings)
                 rows.append(scores(fit.estimate, known, simulator.standard(seed)))
             summed = {k: summary([row[k] for row in rows]) for k in ("base", "friction")}
             found.setdefault(name, {})[model] = summed

@@ -126,14 +126,14 @@ def fits(variant: Variant, folder: Path) -> Iterator[tuple[str, list[list[float]
     once."""
     found: dict[str, Any] = {}
     for trial in ALL:
-        job, loaded, sought = prepared(trial.robot, trial.couple, folder)
-        sought = replace(sought, laws=variant.laws)
+        job, loaded, problem = prepared(trial.robot, trial.couple, folder)
+        problem = replace(problem, laws=variant.laws)
         if trial.fitted not in found:
             settings = trial.settings(**variant.options)
             log = str(folder / trial.fitted)
-            found[trial.fitted] = solved(job, loaded, sought, log, settings)
+            found[trial.fitted] = solved(job, loaded, problem, log, settings)
         tried = halves(trial, folder)[1]
-        yield trial.name, np.round(predicted(sought, found[trial.fitted], tried), 4).tolist()
+        yield trial.name, np.round(predicted(problem, found[trial.fitted], tried), 4).tolist()
 
 
 def main(folder: str = "../shared") -> None:

@@ -128,20 +128,20 @@ def presliding(q: Numbers, distances: Numbers) -> Numbers:
 
 def ours(split: Split, folder: Path) -> tuple[Numbers, Numbers]:
     """The errors of the default estimate on the filtered rows and from the recorded samples."""
-    job, loaded, sought = prepared(split.trial.robot, (), folder)
+    job, loaded, problem = prepared(split.trial.robot, (), folder)
     logs = [str(folder / name) for name in split.fitted]
-    found = solved(job, loaded, sought, logs if len(logs) > 1 else logs[0], split.trial.settings())
+    found = solved(job, loaded, problem, logs if len(logs) > 1 else logs[0], split.trial.settings())
     return (
-        predicted(sought, found, rows(split, folder)[1]),
-        of_samples(split, folder, model_of(sought, found)),
+        predicted(problem, found, rows(split, folder)[1]),
+        of_samples(split, folder, model_of(problem, found)),
     )
 
 
 def of_samples(split: Split, folder: Path, model: Predictor) -> Numbers:
     """The errors of the prediction of every recorded sample, filtered like the forces."""
-    _, loaded, sought = prepared(split.trial.robot, (), folder)
+    _, loaded, problem = prepared(split.trial.robot, (), folder)
     settings = split.trial.settings(held_out=0.0)
-    blocks = open_with_best_cutoff(str(folder / split.tried), sought, loaded, settings).blocks(
+    blocks = open_with_best_cutoff(str(folder / split.tried), problem, loaded, settings).blocks(
         lambda step: None
     )
     states = model.equations.drives.presliding if model.equations.drives else None

@@ -24,7 +24,7 @@ from symgen.identification.consistency.nearest_bodies import nearest_consistent_
 from symgen.identification.data.dataset import open_dataset
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.run import Identified, solved
-from symgen.identification.model.problem import Problem, problem
+from symgen.identification.model.problem import Problem, problem_for
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import SLOW, Predictor, predictor
 from symgen.jobs.job import Job
@@ -131,21 +131,21 @@ TRIALS: Final = (
 def ours(trial: Trial, folder: Path, **options: Any) -> Numbers:
     """Errors of all rows and of moving ones (2 x joints) by symgen identify."""
     settings = trial.settings(**options)
-    job, loaded, sought = prepared(trial.robot, trial.couple, folder)
-    found = solved(job, loaded, sought, str(folder / trial.fitted), settings)
-    return predicted(sought, found, halves(trial, folder)[1])
+    job, loaded, problem = prepared(trial.robot, trial.couple, folder)
+    found = solved(job, loaded, problem, str(folder / trial.fitted), settings)
+    return predicted(problem, found, halves(trial, folder)[1])
 
 
 def of_bodies(trial: Trial, folder: Path) -> Numbers:
     """The same errors of the physically consistent bodies that ``--urdf`` writes, with their
     drives."""
-    job, loaded, sought = prepared(trial.robot, trial.couple, folder)
-    found = solved(job, loaded, sought, str(folder / trial.fitted), trial.settings())
+    job, loaded, problem = prepared(trial.robot, trial.couple, folder)
+    found = solved(job, loaded, problem, str(folder / trial.fitted), trial.settings())
     rows = sum(map(found.system.rows, found.system.channels))
     written = nearest_consistent_bodies(loaded.model, found.estimate, rows)
     values = np.concatenate([written.base, written.drives])
     changed = replace(found, estimate=replace(found.estimate, values=values))
-    return predicted(sought, changed, halves(trial, folder)[1])
+    return predicted(problem, changed, halves(trial, folder)[1])
 
 
 @cache
@@ -156,19 +156,19 @@ def prepared(
     file = folder / robot if "/" in robot else Path(f"robots/{robot}.urdf")
     job = Job.of(str(file), couple=couple) if couple else Job.of(str(file))
     loaded = job.load(every_motor=True)
-    return job, loaded, problem(job, loaded, Settings())
+    return job, loaded, problem_for(job, loaded, Settings())
 
 
-def model_of(sought: Problem, found: Identified) -> Predictor:
+def model_of(problem: Problem, found: Identified) -> Predictor:
     """What predicts other logs with an estimate."""
     drives, b = found.equations.drives, len(found.estimate.mapping)
     columns = drives.columns if drives else ()
-    return predictor(sought, found.estimate.base, columns, found.estimate.values[b:].tolist())
+    return predictor(problem, found.estimate.base, columns, found.estimate.values[b:].tolist())
 
 
-def predicted(sought: Problem, found: Identified, tried: "Even") -> Numbers:
+def predicted(problem: Problem, found: Identified, tried: "Even") -> Numbers:
     """Errors of an estimate on some rows."""
-    model = model_of(sought, found)
+    model = model_of(problem, found)
     samples = Samples.of(tried.t, tried.q, tried.qd, tried.qdd, tried.tau)
     return errors(tried, model.equations.equations(samples).regressor @ model.values)
 
@@ -220,8 +220,8 @@ def even(trial: Trial, log: Path, folder: Path) -> Even:
     """The log as the recipe has it: interpolated to even steps, every signal filtered."""
     from scipy.signal import butter, filtfilt
 
-    _, loaded, sought = prepared(trial.robot, trial.couple, folder)
-    read = open_dataset(str(log), sought.wanted, loaded.model, trial.settings())
+    _, loaded, problem = prepared(trial.robot, trial.couple, folder)
+    read = open_dataset(str(log), problem.needed, loaded.model, trial.settings())
     raw = np.concatenate([np.column_stack([p.t, p.rows]) for p in read.row_reader.usable()])
     step, n = read.step, loaded.model.dof
     t = np.arange(raw[0, 0], raw[-1, 0], step)
@@ -267,8 +267,8 @@ def textbook(log: Even) -> list[Numbers]:
 
 def matrix(trial: Trial, log: Even, folder: Path, own: Sequence[Numbers]) -> Numbers:
     """The regressor (N x n x p) of base parameters and of the joints' `own` columns."""
-    sought = prepared(trial.robot, trial.couple, folder)[2]
-    equations: Any = sought.equations(None)
+    problem = prepared(trial.robot, trial.couple, folder)[2]
+    equations: Any = problem.equations(None)
     assert equations.joint_kernel is not None
     base = equations.joint_kernel(log.q, log.qd, log.qdd)
     return np.concatenate([base, *(x[:, :, None] * np.eye(x.shape[1]) for x in own)], axis=2)

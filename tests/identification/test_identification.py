@@ -15,7 +15,7 @@ from symgen.identification.estimation.triangular_factors import factored, triang
 from symgen.identification.estimation.weighted_solve import TriangularSystem, solve
 from symgen.identification.model.drive_columns import MotionRanges
 from symgen.identification.model.estimate import Estimate, deviations
-from symgen.identification.model.problem import problem
+from symgen.identification.model.problem import problem_for
 from symgen.identification.model.settings import Settings
 from tests.support.known_truth import ARM, SHORT, SMALL, found, loaded
 
@@ -80,24 +80,24 @@ def test_standard_errors_are_those_of_many_logs():
     """Over many draws of noise the errors have a mean square of one standard error each, within
     what chance leaves."""
     job, robot = loaded(ARM, friction=ALL)
-    sought, quiet = (
-        problem(job, robot, Settings(friction=ALL)),
+    problem, quiet = (
+        problem_for(job, robot, Settings(friction=ALL)),
         simulated(job, robot, replace(SHORT, sensors=SILENT)),
     )
-    drives = IterativeEstimator(sought, Settings(friction=ALL), None, SEEN, None).drives
+    drives = IterativeEstimator(problem, Settings(friction=ALL), None, SEEN, None).drives
     names = robot.model.joint_names
     rest = (
         np.stack([quiet[f"{p}_{name}"] for name in names], 1) for p in ("q", "qd", "qdd", "tau")
     )
     equations, random, size = (
-        sought.equations(drives),
+        problem.equations(drives),
         np.random.default_rng(0),
-        len(sought.mapping) + len(drives.columns),
+        len(problem.mapping) + len(drives.columns),
     )
     rows = equations.equations(Samples.of(quiet["t"], *rest))
     a, y = rows.regressor, rows.measured
     true = np.concatenate(
-        [sought.mapping.base(sought.mapping.prior), np.zeros(len(drives.columns))]
+        [problem.mapping.base(problem.mapping.prior), np.zeros(len(drives.columns))]
     )
     every = []
     for _ in range(20):

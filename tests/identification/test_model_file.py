@@ -14,7 +14,7 @@ from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.samples import LEAD_STEPS
 from symgen.identification.diagnostics.cutoffs import open_with_best_cutoff
 from symgen.identification.estimation.run import identify
-from symgen.identification.model.problem import problem, standard_parameters
+from symgen.identification.model.problem import problem_for, standard_parameters
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import of_robot
 from symgen.identification.report.model_file import drive_tables, model_file
@@ -73,8 +73,8 @@ def model_of(path, estimate):
     """The predictor of a model file, and a log."""
     job = Job.of(FILE, estimate=estimate)
     loaded = job.load(every_motor=True)
-    sought = problem(job, loaded, Settings())
-    return of_robot(sought), open_with_best_cutoff(path, sought, loaded, LogOptions())
+    problem = problem_for(job, loaded, Settings())
+    return of_robot(problem), open_with_best_cutoff(path, problem, loaded, LogOptions())
 
 
 def test_the_generated_c_predicts_a_simulated_log_as_the_estimate(tmp_path):

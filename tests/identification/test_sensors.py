@@ -10,7 +10,7 @@ import symgen
 from benchmarks.identifiability import chain
 from benchmarks.simulated_logs import Recipe, exact, moved, write
 from symgen.identification.model.equations import random_states
-from symgen.identification.model.problem import problem
+from symgen.identification.model.problem import problem_for
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of
@@ -63,12 +63,12 @@ def test_wrenches_at_every_joint_see_26_of_30_and_the_outer_links_wholly(arm):
     """As published for an arm of three joints (Cărmizaru 2022)."""
     job = Job.of(arm)
     loaded = job.load()
-    mapping = problem(job, loaded, Settings(sensor="wrench:joint1,joint2,joint3")).mapping
+    mapping = problem_for(job, loaded, Settings(sensor="wrench:joint1,joint2,joint3")).mapping
     assert len(mapping) == 26 and len(mapping.standard) == 30
     assert [wholly(mapping, f"link{k}") for k in (1, 2, 3)] == [False, True, True]
-    first = problem(job, loaded, Settings(sensor="wrench:joint1")).mapping
+    first = problem_for(job, loaded, Settings(sensor="wrench:joint1")).mapping
     assert len(first) == 20 and not wholly(first, "link2") and not wholly(first, "link3")
-    both = problem(job, loaded, Settings(sensor="torque+wrench:joint1,joint2,joint3")).mapping
+    both = problem_for(job, loaded, Settings(sensor="torque+wrench:joint1,joint2,joint3")).mapping
     assert len(both) == 26, "the forces of joints are components of these wrenches"
 
 

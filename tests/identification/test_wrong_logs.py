@@ -14,7 +14,7 @@ from symgen.identification.diagnostics.channel_hypotheses import coupled_joints
 from symgen.identification.diagnostics.diagnose import with_diagnosis
 from symgen.identification.diagnostics.diagnostic_fit import Trial
 from symgen.identification.estimation.run import identify
-from symgen.identification.model.problem import problem
+from symgen.identification.model.problem import problem_for
 from symgen.identification.model.settings import Settings
 from symgen.jobs.job import Job
 from tests.support.altered_logs import MORE
@@ -50,15 +50,15 @@ def of_outcome(outcome):
 def robot():
     job = Job.of(ARM)
     loaded = job.load()
-    return job, loaded, problem(job, loaded, Settings())
+    return job, loaded, problem_for(job, loaded, Settings())
 
 
 def notes(path, log):
     """The warnings and notes of a log."""
     write(path, log)
-    job, loaded, sought = robot()
-    read = open_dataset(str(path), sought.wanted, loaded.model, Settings(), 0.2)
-    return with_diagnosis(read, sought, job, False).notes
+    job, loaded, problem = robot()
+    read = open_dataset(str(path), problem.needed, loaded.model, Settings(), 0.2)
+    return with_diagnosis(read, problem, job, False).notes
 
 
 def named(lines):

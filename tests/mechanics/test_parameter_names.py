@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from symgen.identification.model.estimate import BaseMapping
-from symgen.identification.model.problem import problem, standard_parameters, torque_mapping
+from symgen.identification.model.problem import problem_for, standard_parameters, torque_mapping
 from symgen.identification.model.settings import Settings
 from symgen.jobs.api import trace
 from symgen.jobs.job import Job
@@ -109,14 +109,14 @@ def test_header_python_inspect_and_identify_have_the_same_names(tmp_path):
         assert found and found[1].split(", ") == names
         assert "in the name of a base parameter is that of its body: 1 link1, 2 link2" in text
     job = Job.of(robot_file("ur5"))
-    assert list(problem(job, job.load(), Settings()).mapping.names) == names
+    assert list(problem_for(job, job.load(), Settings()).mapping.names) == names
     assert "base parameter" not in (generated("ur5")[1] / "ur5.h").read_text()
     assert len(trace(robot_file("ur5"), "base_parameters").program.outputs[0].refs) == len(names)
 
 
 def test_what_a_wrench_sensor_finds_has_names_of_its_own_too():
     job = Job.of(robot_file("ur5"))
-    found = problem(job, job.load(), Settings(sensor="wrench:joint3")).mapping
+    found = problem_for(job, job.load(), Settings(sensor="wrench:joint3")).mapping
     assert isinstance(found, BaseMapping) and not set(found.names) & set(found.standard)
     whole = standard_parameters(found.model)
     values = dict(zip(found.standard, whole.tolist(), strict=True))

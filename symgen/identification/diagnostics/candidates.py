@@ -74,7 +74,7 @@ class DiagnosticContext:
             picked,
             trial,
             model.score(trial),
-            problem.wanted.velocities,
+            problem.needed.velocities,
             tuple(column.name for column in layout.measured),
             tuple(column.name for column in layout.q),
             tuple(column.name for column in layout.qd),

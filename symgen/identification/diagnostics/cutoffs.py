@@ -43,19 +43,19 @@ MIN_IMPROVEMENT: Final = 0.01
 
 def open_with_best_cutoff(
     log: LogSource,
-    sought: Problem,
+    problem: Problem,
     loaded: LoadedRobot,
     options: LogOptions,
     held_out: float = 0.0,
 ) -> LogDataset:
     """A log looked at for all that a problem needs, with the cutoff that predicts best where none
     is given. Raises LogError."""
-    read = open_dataset(log, sought.wanted, loaded.model, options, held_out)
-    lower = None if options.cutoff else lower_cutoff(read, sought)
+    read = open_dataset(log, problem.needed, loaded.model, options, held_out)
+    lower = None if options.cutoff else lower_cutoff(read, problem)
     if lower is None or read.derivative_filter is None:
         return read
     lowered = replace(options, cutoff=lower)
-    reread = open_dataset(read.log, sought.wanted, loaded.model, lowered, held_out)
+    reread = open_dataset(read.log, problem.needed, loaded.model, lowered, held_out)
     text = (
         f"{shown(read.log.file)}: note: the cut-off frequency of derivatives is {lower:.3g} Hz "
         f"instead of {read.derivative_filter.cutoff:.3g} Hz because that predicts the forces "
@@ -65,10 +65,10 @@ def open_with_best_cutoff(
     return replace(reread, extra_notes=(text,))
 
 
-def lower_cutoff(dataset: LogDataset, sought: Problem) -> float | None:
+def lower_cutoff(dataset: LogDataset, problem: Problem) -> float | None:
     """The cutoff (Hz) below that of the reading which predicts best; None where none is better, or
     there are no derivatives or no forces at single samples."""
-    first, kernel = dataset.derivative_filter, sought.equations(None).joint_kernel
+    first, kernel = dataset.derivative_filter, problem.equations(None).joint_kernel
     if first is None or kernel is None:
         return None
     tried = [first]

@@ -196,7 +196,7 @@ class Diagnosis:
 
 def with_diagnosis(
     reading: LogDataset,
-    sought: Problem,
+    problem: Problem,
     job: Job,
     full: bool,
     loaded_bodies: tuple[int, ...] = (),
@@ -206,16 +206,16 @@ def with_diagnosis(
 
     The prior says nothing about `loaded_bodies`, which carry an unknown payload. Raises LogError
     for a joint that never moves, unless a prior determines it (`full`)."""
-    if sought.wanted.velocities_are_rates and not full:
+    if problem.needed.velocities_are_rates and not full:
         _check_moving(reading)
-    kernel = sought.equations(None).joint_kernel
-    if sought.joints is None or kernel is None:
+    kernel = problem.equations(None).joint_kernel
+    if problem.joints is None or kernel is None:
         return reading
-    model = DiagnosticModel(kernel, sought.mapping, lambda: gravity_kernel(job), limits)
+    model = DiagnosticModel(kernel, problem.mapping, lambda: gravity_kernel(job), limits)
     picked = PickedRows(spaced_blocks(reading), limits.rows)
-    if not picked.samples or not sought.wanted.velocities_are_rates:
+    if not picked.samples or not problem.needed.velocities_are_rates:
         return reading
-    context = DiagnosticContext.of(model, picked, reading, sought)
+    context = DiagnosticContext.of(model, picked, reading, problem)
     if np.abs(context.trial.qd).max() < limits.least_rate:
         return reading
     if loaded_bodies:

@@ -195,21 +195,21 @@ KEPT: Final = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Fleet:
+class CommonSetup:
     """What `count` logs have in common. The prior says nothing about `loaded_bodies`, which carry
     an unknown payload."""
 
     job: Job
     loaded: LoadedRobot
-    sought: Problem
+    problem: Problem
     settings: Settings
     loaded_bodies: tuple[int, ...]
     count: int
 
 
 @dataclass(frozen=True, eq=False)
-class FirstLook:
-    """What the first look at a log found: how it is read, and how fast and how far its joints
+class OpenedLog:
+    """A log that has been opened: how it is read, and how fast and how far its joints
     move."""
 
     dataset: LogDataset
@@ -244,54 +244,56 @@ class ReducedGroup:
     of_rows: tuple[EliminatedColumns, ...]
 
 
-def reducer(fleet: Fleet, look: FirstLook) -> LogReducer:
+def reducer(setup: CommonSetup, opened: OpenedLog) -> LogReducer:
     """What reduces a log; kept for the next pass if there are few logs."""
-    return (_kept if fleet.count <= KEPT else _kept.__wrapped__)(fleet, look)
+    return (_cached_reducer if setup.count <= KEPT else _cached_reducer.__wrapped__)(setup, opened)
 
 
 @lru_cache(maxsize=KEPT)
-def _kept(fleet: Fleet, look: FirstLook) -> LogReducer:
-    batches = max(BATCHES // fleet.count, 1)
-    return LogReducer(look.dataset, fleet.settings, lambda step: None, batches=batches)
+def _cached_reducer(setup: CommonSetup, opened: OpenedLog) -> LogReducer:
+    batches = max(BATCHES // setup.count, 1)
+    return LogReducer(opened.dataset, setup.settings, lambda step: None, batches=batches)
 
 
-def first_looks(task: tuple[Fleet, Sequence[LogSource]]) -> list[FirstLook]:
-    """The first look at some logs, of which the first one is diagnosed. Raises LogError for one
+def opened_logs(task: tuple[CommonSetup, Sequence[LogSource]]) -> list[OpenedLog]:
+    """Opens some logs, of which the first one is diagnosed. Raises LogError for one
     that cannot be used."""
-    fleet, logs = task
-    return [_first_look(fleet, log, not k) for k, log in enumerate(logs)]
+    setup, logs = task
+    return [_opened_log(setup, log, not k) for k, log in enumerate(logs)]
 
 
-def _first_look(fleet: Fleet, log: LogSource, thoroughly: bool) -> FirstLook:
-    """The first look at a log, which may diagnose it."""
-    settings, sought = fleet.settings, fleet.sought
-    read = open_dataset(log, sought.wanted, fleet.loaded.model, settings, settings.held_out)
+def _opened_log(setup: CommonSetup, log: LogSource, thoroughly: bool) -> OpenedLog:
+    """Opens a log; if `thoroughly`, with a diagnosis."""
+    settings, problem = setup.settings, setup.problem
+    read = open_dataset(log, problem.needed, setup.loaded.model, settings, settings.held_out)
     if thoroughly:
-        read = with_diagnosis(read, sought, fleet.job, settings.full, fleet.loaded_bodies)
+        read = with_diagnosis(read, problem, setup.job, settings.full, setup.loaded_bodies)
     once = LogReducer(read, settings, lambda step: None)
-    ranges = once.ranges(sought.joints) if sought.joints else None
-    return FirstLook(read if fleet.count <= KEPT else read.uncached, ranges)
+    ranges = once.ranges(problem.joints) if problem.joints else None
+    return OpenedLog(read if setup.count <= KEPT else read.uncached, ranges)
 
 
-GroupTask = tuple[Fleet, Sequence[FirstLook], Equations, Equations, Sequence[EliminatedColumns]]
+GroupTask = tuple[
+    CommonSetup, Sequence[OpenedLog], Equations, Equations, Sequence[EliminatedColumns]
+]
 
 
 def reduced_group(task: GroupTask) -> ReducedGroup:
     """Some logs, reduced: the equations for the estimate and those for the rows held out. Robust
     equations limit the residuals of each log about its own offset, of the pass before."""
-    fleet, looks, equations, plain, before = task
+    setup, logs, equations, plain, before = task
     drives, supports = plain.drives, plain.supports
     kept = drives.columns if drives else ()
-    first = len(fleet.sought.mapping)
+    first = len(setup.problem.mapping)
     columns, size = offset_columns(drives, first), first + len(kept)
     parts: list[Batches] = []
     rows, held_out, found, of_rows = [], [], [], []
-    for k, look in enumerate(looks):
+    for k, opened in enumerate(logs):
         used = equations
         if limits := equations.limits:
             values = before[k].values(drives, limits.values)
             used = replace(equations, limits=replace(limits, values=values))
-        factored = reducer(fleet, look).reduced(used, plain, "")
+        factored = reducer(setup, opened).reduced(used, plain, "")
         total = combined(factored.training)
         assert total is not None and factored.rows is not None
         own = EliminatedColumns.of(total, supports, columns, kept, size)
@@ -303,25 +305,27 @@ def reduced_group(task: GroupTask) -> ReducedGroup:
         found.append(own)
         of_rows.append(own_of_rows)
     training = tuple(batch for part in parts for batch in part)
-    joined = training if len(looks) == 1 else gathered(training, len(training))
+    joined = training if len(logs) == 1 else gathered(training, len(training))
     return ReducedGroup(joined, combined(rows), combined(held_out), tuple(found), tuple(of_rows))
 
 
-FitTask = tuple[Fleet, Sequence[FirstLook], Equations, Numbers]
+FitTask = tuple[CommonSetup, Sequence[OpenedLog], Equations, Numbers]
 
 
 def compared_group(task: FitTask) -> list[LogFit]:
     """How each of some logs compares with an estimate."""
-    fleet, looks, equations, values = task
-    return [_compared(fleet, look, equations, values) for look in looks]
+    setup, logs, equations, values = task
+    return [_compared(setup, opened, equations, values) for opened in logs]
 
 
-def _compared(fleet: Fleet, look: FirstLook, equations: Equations, values: Numbers) -> LogFit:
+def _compared(
+    setup: CommonSetup, opened: OpenedLog, equations: Equations, values: Numbers
+) -> LogFit:
     """With the base parameters of the estimate, least squares for an offset and a factor of all
     friction that vanishes at rest."""
-    rows = reducer(fleet, look).reduced(equations, equations, "").rows
+    rows = reducer(setup, opened).reduced(equations, equations, "").rows
     assert rows is not None
-    first, drives = len(fleet.sought.mapping), equations.drives
+    first, drives = len(setup.problem.mapping), equations.drives
     columns = offset_columns(drives, first)
     frictional = np.zeros(len(values))
     for k, column in enumerate(drives.columns if drives else (), first):
@@ -342,5 +346,5 @@ def _compared(fleet: Fleet, look: FirstLook, equations: Equations, values: Numbe
             result[1, j] = found[-1] if friction.any() else np.nan
         root = np.sqrt(max(rows.rows[j], 1))
         result[2:, j] = np.linalg.norm(rest) / root, np.linalg.norm(factor[:, -1]) / root
-    log = look.dataset.log
-    return LogFit(log.file, look.dataset.survey.first, log.rows, *result)
+    log = opened.dataset.log
+    return LogFit(log.file, opened.dataset.survey.first, log.rows, *result)

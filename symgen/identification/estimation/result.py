@@ -32,34 +32,34 @@ class ExcitationError(SymgenError):
 
 
 def estimate(
-    sought: Problem, fit: FittedSystem, file: str, settings: Settings
+    problem: Problem, fit: FittedSystem, file: str, settings: Settings
 ) -> tuple[Estimate, tuple[str, ...]]:
     """The estimate from the equations of the last pass over the log `file`, and notes. Raises
     ExcitationError where the motion does not tell all parameters apart."""
     drives = fit.equations.drives
-    mapping = with_neutral_prior(sought.mapping, fit.rows)
-    neutral, sought = mapping is not sought.mapping, replace(sought, mapping=mapping)
+    mapping = with_neutral_prior(problem.mapping, fit.rows)
+    neutral, problem = mapping is not problem.mapping, replace(problem, mapping=mapping)
     names = drives.names if drives else ()
     regularized = settings.automatic and not settings.full
     rows = fit.rows.only(range(len(mapping))) if regularized else fit.rows
     judged = excitation(rows, settings.max_condition)
-    notes = _judged(sought, () if regularized else names, judged, file, settings)
-    prior = prior_of(sought, settings) if neutral else None
+    notes = _judged(problem, () if regularized else names, judged, file, settings)
+    prior = prior_of(problem, settings) if neutral else None
     if prior:
         fit = replace(fit, prior=prior.of_values(len(names)))
     solution = fit.solution
     result = Estimate(
-        sought.mapping,
+        problem.mapping,
         names,
         solution.values,
         solution.factor,
         tuple(
             _channel(fit, j, *channel, solution.deviations[j], solution.values)
-            for j, channel in enumerate(sought.channels)
+            for j, channel in enumerate(problem.channels)
         ),
         judged.condition,
         judged.scaled if fit.prior is None else scaled_condition(solution.factor),
-        np.array([sought.known.get(name, 0.0) for name in names]),
+        np.array([problem.known.get(name, 0.0) for name in names]),
         tuple(column.shape for column in drives.columns) if drives else (),
         fit.robust_errors(solution),
         shape_errors=fit.shape_errors,
@@ -71,12 +71,12 @@ def estimate(
 
 
 def with_bias(
-    estimate: Estimate, bias: Numbers | None, sought: Problem, settings: Settings
+    estimate: Estimate, bias: Numbers | None, problem: Problem, settings: Settings
 ) -> Estimate:
     """The estimate with what windows of derivatives do to its values; then, where they are asked
     for, with standard parameters, in whose standard errors that is too."""
     biased = replace(estimate, bias=bias)
-    prior = prior_of(replace(sought, mapping=estimate.mapping), settings)
+    prior = prior_of(replace(problem, mapping=estimate.mapping), settings)
     if prior is None:
         return biased
     b = len(estimate.mapping)
@@ -84,15 +84,15 @@ def with_bias(
     return replace(biased, standard=values, standard_errors_of_standard=errors)
 
 
-def prior_of(sought: Problem, settings: Settings) -> Prior | None:
+def prior_of(problem: Problem, settings: Settings) -> Prior | None:
     """The prior of standard parameters, where ``--full`` asks for them."""
     if not settings.full:
         return None
-    return Prior(sought.mapping, deviations(sought.mapping, settings.prior_deviation))
+    return Prior(problem.mapping, deviations(problem.mapping, settings.prior_deviation))
 
 
 def _judged(
-    sought: Problem,
+    problem: Problem,
     friction: tuple[str, ...],
     judged: Excitation,
     file: str,
@@ -102,13 +102,13 @@ def _judged(
     none."""
     if not judged.weak:
         return ()
-    names = [(*sought.mapping.names, *friction)[k] for k in judged.weak]
-    text = unidentified(sought.mapping, names[:LISTED]) + (
+    names = [(*problem.mapping.names, *friction)[k] for k in judged.weak]
+    text = unidentified(problem.mapping, names[:LISTED]) + (
         f" and {len(names) - LISTED} more" * (len(names) > LISTED)
     )
     text = (
         f"the motion does not excite {len(names)} of "
-        f"{len(sought.mapping) + len(friction)} parameters "
+        f"{len(problem.mapping) + len(friction)} parameters "
         f"(condition number {judged.scaled:.3g}, limit {settings.max_condition:.3g}): "
         f"{shown(text, 2000)}"
     )

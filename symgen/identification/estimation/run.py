@@ -13,7 +13,7 @@ from symgen.identification.data.samples import Samples
 from symgen.identification.diagnostics.cutoffs import open_with_best_cutoff
 from symgen.identification.diagnostics.diagnose import with_diagnosis
 from symgen.identification.estimation.iterative import IterativeEstimator
-from symgen.identification.estimation.log_groups import EliminatedColumns, Fleet, LogFit
+from symgen.identification.estimation.log_groups import CommonSetup, EliminatedColumns, LogFit
 from symgen.identification.estimation.log_reducer import LogReducer
 from symgen.identification.estimation.result import (
     ExcitationError,
@@ -33,7 +33,7 @@ from symgen.identification.estimation.weighted_solve import TriangularSystem
 from symgen.identification.model.drive_columns import MotionRanges
 from symgen.identification.model.equations import Equations
 from symgen.identification.model.estimate import Estimate, with_prior
-from symgen.identification.model.problem import Problem, problem
+from symgen.identification.model.problem import Problem, problem_for
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import Prediction
 from symgen.jobs.job import Job
@@ -97,15 +97,15 @@ def identify(
     `robots` has the name of the robot that each log is of, if there are several of one type. Raises
     SymgenError: LogError for what is wrong with a log."""
     progress("preparing regressors")
-    sought = problem(job, loaded, settings)
-    sought = replace(sought, mapping=with_prior(sought.mapping, settings.prior))
-    return solved(job, loaded, sought, log, settings, progress, loaded_bodies, workers, robots)
+    problem = problem_for(job, loaded, settings)
+    problem = replace(problem, mapping=with_prior(problem.mapping, settings.prior))
+    return solved(job, loaded, problem, log, settings, progress, loaded_bodies, workers, robots)
 
 
 def solved(
     job: Job,
     loaded: LoadedRobot,
-    sought: Problem,
+    problem: Problem,
     log: LogSource | Sequence[LogSource],
     settings: Settings,
     progress: Progress = lambda step: None,
@@ -116,28 +116,28 @@ def solved(
     """The same of a problem whose regressors are made."""
     progress("reading the log")
     logs, robots = resolve_logs(log, robots)
-    read = open_with_best_cutoff(logs[0], sought, loaded, settings, settings.held_out)
+    read = open_with_best_cutoff(logs[0], problem, loaded, settings, settings.held_out)
     if len(logs) == 1:
-        _check_length(read, sought)
-        read = with_diagnosis(read, sought, job, settings.full, loaded_bodies)
+        _check_length(read, problem)
+        read = with_diagnosis(read, problem, job, settings.full, loaded_bodies)
         source = LogReducer(read, settings, progress)
-        ranges = source.ranges(sought.joints) if sought.joints else None
-        return _fitted(loaded, sought, settings, read, source, ranges)[0]
+        ranges = source.ranges(problem.joints) if problem.joints else None
+        return _fitted(loaded, problem, settings, read, source, ranges)[0]
     others = (
-        open_with_best_cutoff(x, sought, loaded, settings, settings.held_out)
+        open_with_best_cutoff(x, problem, loaded, settings, settings.held_out)
         for x in logs[1:LOGS_FOR_CUTOFF]
     )
     filters = [x.derivative_filter for x in (read, *others) if x.derivative_filter]
     cutoff = max((x.cutoff for x in filters), default=settings.cutoff)
     same = replace(settings, cutoff=cutoff)
     if read.derivative_filter and read.derivative_filter.cutoff != cutoff:
-        read = open_with_best_cutoff(logs[0], sought, loaded, same, settings.held_out)
-    fleet = Fleet(job, loaded, sought, same, loaded_bodies, len(logs))
+        read = open_with_best_cutoff(logs[0], problem, loaded, same, settings.held_out)
+    setup = CommonSetup(job, loaded, problem, same, loaded_bodies, len(logs))
     with open_workers(workers) as used:
-        together = LogsReducer.of(fleet, logs, used, progress, robots)
+        together = LogsReducer.of(setup, logs, used, progress, robots)
         read = replace(read, warnings=together.warnings)
         count, ranges = len({*robots}), together.ranges
-        found, own = _fitted(loaded, sought, settings, read, together, ranges, count)
+        found, own = _fitted(loaded, problem, settings, read, together, ranges, count)
         drives, values = found.equations.drives, found.estimate.values
         each = {name: own[name].values(drives, values) if own else values for name in robots}
         fits = together.compared(found.equations, each)
@@ -157,7 +157,7 @@ def solved(
 
 def _fitted(
     loaded: LoadedRobot,
-    sought: Problem,
+    problem: Problem,
     settings: Settings,
     read: LogDataset,
     source: LogReducer | LogsReducer,
@@ -166,8 +166,8 @@ def _fitted(
 ) -> tuple[Identified, Mapping[str, EliminatedColumns]]:
     """The estimate from what `source` reduces, and what each of several robots has of its own;
     `read` is the log, or the first of several."""
-    prior = prior_of(sought, settings)
-    estimator = IterativeEstimator(sought, settings, source.reduced, ranges, prior, robots)
+    prior = prior_of(problem, settings)
+    estimator = IterativeEstimator(problem, settings, source.reduced, ranges, prior, robots)
     try:
         fit = estimator.fitted()
     except np.linalg.LinAlgError:
@@ -176,12 +176,12 @@ def _fitted(
         if advice := use_prior(settings.full):
             cure = f"{cure}, or {advice}"
         raise ExcitationError(f"{shown(read.log.file)}: error: {text}; {cure}") from None
-    estimated, notes = estimate(sought, fit, read.log.file, settings)
+    estimated, notes = estimate(problem, fit, read.log.file, settings)
     source.progress("estimating the bias of the filter")
     bias = window_bias(read, fit, source.equations_per_mean(fit.equations))
-    estimated = with_bias(estimated, bias, sought, settings)
+    estimated = with_bias(estimated, bias, problem, settings)
     names = estimator.left_out
-    model = [*_model_notes(loaded.model if sought.joints else None, names, fit.prior_deviation)]
+    model = [*_model_notes(loaded.model if problem.joints else None, names, fit.prior_deviation)]
     texts = [*model, *notes, *_bias_notes(estimated)]
     notes = (*read.notes, *(f"{shown(read.log.file)}: note: {text}" for text in texts))
     last_blocks = tuple(source.last_blocks)
@@ -223,11 +223,11 @@ def _bias_notes(estimated: Estimate) -> Iterator[str]:
         )
 
 
-def _check_length(dataset: LogDataset, sought: Problem) -> None:
+def _check_length(dataset: LogDataset, problem: Problem) -> None:
     plan, log = dataset.plan, dataset.log
     usable = sum(b - a - 2 * plan.half_width for a, b in plan.training)
-    drives = len(sought.joints.names) * len(sought.laws) if sought.joints else 0
-    wanted = len(sought.mapping.names) + drives + 1
+    drives = len(problem.joints.names) * len(problem.laws) if problem.joints else 0
+    wanted = len(problem.mapping.names) + drives + 1
     if usable < wanted:
         lost = (
             f" ({2 * plan.half_width} rows are needed for derivatives)" if plan.half_width else ""

@@ -20,15 +20,15 @@ from symgen.identification.data.open_log import LogSource
 from symgen.identification.data.samples import Samples
 from symgen.identification.estimation.iterative import FactoredEquations
 from symgen.identification.estimation.log_groups import (
+    CommonSetup,
     EliminatedColumns,
-    FirstLook,
-    Fleet,
     LogFit,
+    OpenedLog,
     ReducedGroup,
     compared_group,
-    first_looks,
     friction_columns,
     means,
+    opened_logs,
     reduced_group,
     reducer,
 )
@@ -134,8 +134,8 @@ class LogsReducer:
     """Reduces several logs, pass by pass, as `LogReducer` does one. `robots` are the names of the
     robots that the logs are of, the logs of each robot consecutive; those of one robot are ""."""
 
-    fleet: Fleet
-    looks: tuple[FirstLook, ...]
+    setup: CommonSetup
+    logs: tuple[OpenedLog, ...]
     workers: Workers
     progress: Progress
     robots: tuple[str, ...]
@@ -148,31 +148,30 @@ class LogsReducer:
     @classmethod
     def of(
         cls,
-        fleet: Fleet,
+        setup: CommonSetup,
         logs: Sequence[LogSource],
         workers: Workers,
         progress: Progress,
         robots: Sequence[str],
     ) -> "LogsReducer":
-        """After a first look at every log and a diagnosis of the first one of each group. Raises
-        LogError."""
-        looks = list[FirstLook]()
-        for of_group in workers.map(first_looks, [(fleet, logs[g]) for g in groups(robots)]):
-            looks += of_group
-            progress(f"looking at the logs: log {len(looks)} of {len(logs)}")
-        return cls(fleet, tuple(looks), workers, progress, tuple(robots))
+        """Opens every log, with a diagnosis of the first one of each group. Raises LogError."""
+        opened = list[OpenedLog]()
+        for of_group in workers.map(opened_logs, [(setup, logs[g]) for g in groups(robots)]):
+            opened += of_group
+            progress(f"looking at the logs: log {len(opened)} of {len(logs)}")
+        return cls(setup, tuple(opened), workers, progress, tuple(robots))
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is suspected of the logs, a sentence each; of many the first ones."""
-        found = [doubt for look in self.looks for doubt in look.dataset.warnings]
+        found = [doubt for opened in self.logs for doubt in opened.dataset.warnings]
         rest = f"note: {len(found) - MAX_WARNINGS} more warnings about the logs are not shown"
         return tuple(found[:MAX_WARNINGS]) + (rest,) * (len(found) > MAX_WARNINGS)
 
     @property
     def first(self) -> LogReducer:
         """The reducer of the first log."""
-        return reducer(self.fleet, self.looks[0])
+        return reducer(self.setup, self.logs[0])
 
     @property
     def last_blocks(self) -> Iterable[Samples]:
@@ -193,14 +192,14 @@ class LogsReducer:
         the shape parameters of the laws are selected. Raises LogError."""
         used = {name: self._of_robot(name, equations) for name in self.robots}
         tasks = [
-            (self.fleet, self.looks[g], used[self.robots[g.start]], held_out_equations, before)
+            (self.setup, self.logs[g], used[self.robots[g.start]], held_out_equations, before)
             for g in groups(self.robots)
             for before in [self.offsets[g]]
         ]
         done = list(self._told(self.workers.map(reduced_group, tasks), stage))
         self.offsets = tuple(own for group in done for own in group.offsets)
         names = [self.robots[g.start] for g in groups(self.robots)]
-        result = joined(done, names, held_out_equations, len(self.fleet.sought.mapping))
+        result = joined(done, names, held_out_equations, len(self.setup.problem.mapping))
         self.friction = result.robot_columns
         return result
 
@@ -216,15 +215,15 @@ class LogsReducer:
         """The results of the groups, with progress."""
         self.passes += 1
         for group, result in zip(groups(self.robots), results, strict=True):
-            done = min(group.stop, len(self.looks))
-            text = f"log {done} of {len(self.looks)}"
+            done = min(group.stop, len(self.logs))
+            text = f"log {done} of {len(self.logs)}"
             self.progress(f"pass {self.passes} over the logs, {stage}: {text}")
             yield result
 
     @property
     def ranges(self) -> MotionRanges | None:
         """How fast and how far the joints move, in all logs."""
-        found = [look.ranges for look in self.looks if look.ranges is not None]
+        found = [opened.ranges for opened in self.logs if opened.ranges is not None]
         if not found:
             return None
         fastest, travel, slowest = (
@@ -236,7 +235,7 @@ class LogsReducer:
     def compared(self, equations: Equations, values: Mapping[str, Numbers]) -> tuple[LogFit, ...]:
         """How each log compares with an estimate, whose `values` are those of each robot."""
         tasks = [
-            (self.fleet, self.looks[g], equations, values[self.robots[g.start]])
+            (self.setup, self.logs[g], equations, values[self.robots[g.start]])
             for g in groups(self.robots)
         ]
         done = self._told(self.workers.map(compared_group, tasks), "comparing the logs")

@@ -44,11 +44,11 @@ class Problem:
     laws: tuple[str, ...]
     known: Mapping[str, float]
     channels: tuple[tuple[str, str], ...]
-    wanted: NeededColumns
+    needed: NeededColumns
     equations: Callable[[DriveUnknowns | None], Equations]
 
 
-def problem(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
+def problem_for(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     """The problem of a robot. Raises OptionError."""
     if job[RobotOptions].gravity == "runtime":
         raise OptionError(
@@ -171,7 +171,7 @@ def _wrenches(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
     measured, felt = channels(settings.wrenches), wrenches(settings.wrenches)
     if settings.torque:
         measured = (*problem.channels, *measured)
-        felt = (*problem.wanted.sensors, *felt)
+        felt = (*problem.needed.sensors, *felt)
     else:
         problem = replace(problem, joints=None, laws=(), known={})
     count, columns = (len(problem.channels) if settings.torque else 0), independent.chosen
@@ -179,7 +179,7 @@ def _wrenches(job: Job, loaded: LoadedRobot, settings: Settings) -> Problem:
         problem,
         mapping=mapping,
         channels=measured,
-        wanted=replace(problem.wanted, sensors=felt),
+        needed=replace(problem.needed, sensors=felt),
         equations=lambda drives: Equations(kernels, count, columns, drives),
     )
 

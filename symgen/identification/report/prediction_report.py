@@ -13,7 +13,7 @@ from symgen.identification.data.log_options import LogOptions
 from symgen.identification.data.open_log import LogSource
 from symgen.identification.diagnostics.cutoffs import open_with_best_cutoff
 from symgen.identification.estimation.run import Identified
-from symgen.identification.model.problem import problem
+from symgen.identification.model.problem import problem_for
 from symgen.identification.model.settings import Settings
 from symgen.identification.prediction.prediction_errors import (
     LOADS,
@@ -145,11 +145,11 @@ def predict_log(
     job = Job.of(file, **robot)
     loaded = job.load(every_motor=True)
     progress("preparing regressors")
-    sought = problem(job, loaded, Settings())
+    problem = problem_for(job, loaded, Settings())
     wrenches = WrenchModel.of(job, loaded) if joint_wrenches else None
     progress("reading the log")
-    dataset = open_with_best_cutoff(log, sought, loaded, options)
-    return predict(dataset, of_robot(sought), progress, wrenches=wrenches)
+    dataset = open_with_best_cutoff(log, problem, loaded, options)
+    return predict(dataset, of_robot(problem), progress, wrenches=wrenches)
 
 
 def with_validation(
@@ -172,15 +172,15 @@ def with_validation(
         raise OptionError("--validation needs joint forces; remove it or --sensor wrench")
     progress("preparing the validation")
     settings = identified.settings
-    sought = problem(job, loaded, settings)
+    problem = problem_for(job, loaded, settings)
     drives, estimate = identified.equations.drives, identified.estimate
     model = predictor(
-        sought,
+        problem,
         estimate.base,
         drives.columns if drives else (),
         estimate.values[len(estimate.base) :].tolist(),
     )
-    validation = open_with_best_cutoff(log, sought, loaded, settings)
+    validation = open_with_best_cutoff(log, problem, loaded, settings)
     return replace(identified, prediction=predict(validation, model, progress))
 
 
