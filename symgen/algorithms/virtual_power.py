@@ -49,7 +49,7 @@ from symgen.numbers.autodiff import (
 )
 from symgen.numbers.scalar import ZERO, Coordinates, Scalar, sum_in_order
 
-Form = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Scalar]
+Power = Callable[[CanonicalModel, Coordinates, Coordinates, Coordinates, Coordinates], Scalar]
 SOURCE = "reverse differentiation of Kane's form; Kane & Levinson, Dynamics (1985), sec. 6.1"
 
 
@@ -70,40 +70,40 @@ def virtual_power(
 
 @dataclass(frozen=True, slots=True)
 class RecordedPower:
-    """A form of virtual power at a state that is noted: what it is computed from, q, q̇, q̈ and λ,
-    and what slopes of it can be asked for, those in q, q̇ and q̈ one behind the other."""
+    """A function for virtual power, and a state, q, q̇, q̈ and λ, whose operations are recorded;
+    `inputs` are q, q̇ and q̈ one behind the other."""
 
     system: CanonicalModel
     state: Sequence[Coordinates]
     inputs: Sequence[RecordedNumber]
-    form: Form = virtual_power
+    function: Power = virtual_power
 
     @classmethod
     def at(
-        cls, system: CanonicalModel, state: Sequence[Coordinates], form: Form = virtual_power
+        cls, system: CanonicalModel, state: Sequence[Coordinates], function: Power = virtual_power
     ) -> "RecordedPower":
         """At q, q̇, q̈ and λ."""
         record = Record()
         (q, by_q), (qd, by_qd), (qdd, by_qdd) = (record_inputs(record, x) for x in state[:3])
         weights = [record.input(x, wanted=False) for x in state[3]]
-        return cls(system, (q, qd, qdd, weights), [*by_q, *by_qd, *by_qdd], form)
+        return cls(system, (q, qd, qdd, weights), [*by_q, *by_qd, *by_qdd], function)
 
-    def slopes(self, power: Scalar) -> ThreeGradients:
+    def gradients_of(self, power: Scalar) -> ThreeGradients:
         """The gradients in q, q̇ and q̈."""
         n = self.system.size
         with self.system.sections("back through virtual power"):
             slopes = gradient(power, self.inputs)
         return slopes[:n], slopes[n : 2 * n], slopes[2 * n :]
 
-    def first(self) -> ThreeGradients:
+    def gradients(self) -> ThreeGradients:
         """The gradients of the power."""
-        return self.slopes(self.form(self.system, *self.state))
+        return self.gradients_of(self.function(self.system, *self.state))
 
-    def second(self, along_q: Coordinates, along_qd: Coordinates) -> ThreeGradients:
-        """The gradients of its slope along displacements in q and changes of q̇."""
+    def hessian_vector_product(self, along_q: Coordinates, along_qd: Coordinates) -> ThreeGradients:
+        """The gradients of the slope along displacements in q and changes of q̇."""
         q, qd, qdd, lam = self.state
         moved = along(q, along_q), along(qd, along_qd)
-        return self.slopes(tangent(self.form(self.system, *moved, qdd, lam)))
+        return self.gradients_of(tangent(self.function(self.system, *moved, qdd, lam)))
 
 
 @adjoints.vjp_quantity(source=SOURCE)
@@ -111,7 +111,7 @@ def inverse_dynamics_vjp(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> ThreeGradients:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
-    dq, dqd, m = RecordedPower.at(system, (q, qd, qdd, lam)).first()
+    dq, dqd, m = RecordedPower.at(system, (q, qd, qdd, lam)).gradients()
     for k in range(system.size):
         passive = system.body(k + 1).passive
         dq[k] = dq[k] + passive.position_slope(q[k]) * lam[k]
@@ -144,8 +144,8 @@ def second_derivatives(power: RecordedPower) -> FourBlocks:
     that along the inner."""
     system, n = power.system, power.system.size
     zeros = [ZERO] * n
-    by_q = [power.second(unit(n, k), zeros) for k in range(n)]
-    by_qd = [power.second(zeros, unit(n, k))[1] for k in range(n)]
+    by_q = [power.hessian_vector_product(unit(n, k), zeros) for k in range(n)]
+    by_qd = [power.hessian_vector_product(zeros, unit(n, k))[1] for k in range(n)]
     pairs = [*product(range(n), repeat=2)]
     inward = [(j, i) if j + 1 in system.ancestors(i + 1) else (i, j) for i, j in pairs]
     qq = [
@@ -170,10 +170,10 @@ def forward_dynamics_hessian(
 # -- absolute angles along parallel joints ---------------------------------------------------------
 
 
-ANGLES = f"{SOURCE}, of its slopes, in absolute angles along parallel joints"
+SOURCE_IN_ANGLES = f"{SOURCE}, of its slopes, in absolute angles along parallel joints"
 
 
-def parallel_runs(system: CanonicalModel) -> dict[int, int]:
+def parallel_joint_runs(system: CanonicalModel) -> dict[int, int]:
     """The first body of each body's run, by number: the bodies in a row whose joints turn about
     parallel axes."""
     first: dict[int, int] = {}
@@ -194,21 +194,22 @@ def parallel_runs(system: CanonicalModel) -> dict[int, int]:
 )
 def has_parallel_joints(system: CanonicalModel) -> bool:
     """Whether there are parallel joints one behind the other, without wrenches in root axes."""
-    return any(i != k for i, k in parallel_runs(system).items()) and wrenches_in_link_axes(system)
+    runs = parallel_joint_runs(system)
+    return any(i != k for i, k in runs.items()) and wrenches_in_link_axes(system)
 
 
-def to_absolute(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
+def to_absolute_angles(system: CanonicalModel, x: Coordinates) -> list[Scalar]:
     """Coordinates, or their changes, in absolute angles."""
-    first, angles = parallel_runs(system), list(x)
+    first, angles = parallel_joint_runs(system), list(x)
     for i in system.outward:
         if first.get(i, i) != i:
             angles[i - 1] = angles[system.body(i).parent - 1] + x[i - 1]
     return angles
 
 
-def from_absolute(system: CanonicalModel, slopes: Coordinates) -> list[Scalar]:
+def gradient_from_absolute(system: CanonicalModel, gradient: Coordinates) -> list[Scalar]:
     """Derivatives in coordinates from those in absolute angles."""
-    first, by_coordinate = parallel_runs(system), list(slopes)
+    first, by_coordinate = parallel_joint_runs(system), list(gradient)
     for i in system.inward:
         if first.get(i, i) != i:
             parent = system.body(i).parent
@@ -217,29 +218,29 @@ def from_absolute(system: CanonicalModel, slopes: Coordinates) -> list[Scalar]:
 
 
 @dataclass(frozen=True, slots=True)
-class BodyOfRun:
+class RunBody:
     """How a body moves, and at rates λ, in axes from which its own are a turn about z further; both
     of the joint frame that the body's run starts from."""
 
     motion: Motion = Motion()
     virtual: Twist = ZERO_TWIST
     turn: Turn = Turn(2, Angle())
-    start: "BodyOfRun | None" = None
+    start: "RunBody | None" = None
 
     @property
-    def turned(self) -> "BodyOfRun":
+    def in_own_axes(self) -> "RunBody":
         """The motion in the body's own axes."""
         if self.turn.angle.is_zero:
             return self
         motion = self.motion.turned(self.motion.a, (self.turn,))
-        return BodyOfRun(motion, self.virtual.to_child((self.turn,)))
+        return RunBody(motion, self.virtual.to_child((self.turn,)))
 
 
-def weighted_joint_forces(
+def virtual_power_in_angles(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Scalar:
     """λᵀ τ without what joints do by themselves, all in absolute angles."""
-    first, members = parallel_runs(system), {0: BodyOfRun()}
+    first, members = parallel_joint_runs(system), {0: RunBody()}
     total: Scalar = ZERO
     for i in system.outward:
         with system.section(i, "virtual power"):
@@ -252,24 +253,24 @@ def weighted_joint_forces(
                 )
                 members[i] = _rotated_body(system, i, at, (q, qd, qdd, lam))
             else:
-                start = before.turned
+                start = before.in_own_axes
                 motion = next_motion(system, i, start.motion, (q, qd, qdd))
                 virtual = start.virtual.to_child(system.steps(i, q))
-                members[i] = BodyOfRun(motion, virtual + system.relative_twist(i, lam))
+                members[i] = RunBody(motion, virtual + system.relative_twist(i, lam))
             x = members[i]
             force = inertial_force(_in_run_axes(body, x.turn), x.motion)
             total = total + x.virtual.power(force)
     return total
 
 
-def _run_start(system: CanonicalModel, i: int, before: BodyOfRun) -> BodyOfRun:
+def _run_start(system: CanonicalModel, i: int, before: RunBody) -> RunBody:
     """The frame that a run starts from: the joint frame of its first body, on the parent."""
-    x, place = before.turned, system.body(i).placement
+    x, place = before.in_own_axes, system.body(i).placement
     motion = initial_motion(system, i, x.motion).fixed_to(place.transforms(ZERO))
-    return BodyOfRun(motion, x.virtual.to_child(place.to_axis.steps))
+    return RunBody(motion, x.virtual.to_child(place.to_axis.steps))
 
 
-def _next_joint_frame(body: CanonicalBody, before: BodyOfRun) -> BodyOfRun:
+def _next_joint_frame(body: CanonicalBody, before: RunBody) -> RunBody:
     """The next joint frame of a run, in the axes of the run, at the place of the joint: it turns
     like the run's start."""
     assert before.start is not None
@@ -278,12 +279,10 @@ def _next_joint_frame(body: CanonicalBody, before: BodyOfRun) -> BodyOfRun:
     angle = sum_in_order((turn.angle for turn in transform.turns), before.turn.angle)
     motion = replace(start.motion, a=before.motion.at(arm))
     virtual = Twist(start.virtual.w, before.virtual.at(arm))
-    return BodyOfRun(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)
+    return RunBody(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)
 
 
-def _rotated_body(
-    system: CanonicalModel, i: int, at: BodyOfRun, x: Sequence[Coordinates]
-) -> BodyOfRun:
+def _rotated_body(system: CanonicalModel, i: int, at: RunBody, x: Sequence[Coordinates]) -> RunBody:
     """The body that swings at a joint frame of a run, at an absolute angle and its rates."""
     place, (q, qd, qdd, lam) = system.body(i).placement, (values[i - 1] for values in x)
     rate, change, virtual = (TURN.S.at_rate(r) for r in (qd, qdd, lam))
@@ -291,7 +290,7 @@ def _rotated_body(
     motion = at.motion.moving(rate, rate, change, shift, f"{i}").named(f"{i}")
     twist = at.virtual + virtual
     angle = at.turn.angle + Angle(q) + place.theta0
-    return BodyOfRun(motion, Twist(twist.w, twist.at(shift)), Turn(2, angle), at.start or at)
+    return RunBody(motion, Twist(twist.w, twist.at(shift)), Turn(2, angle), at.start or at)
 
 
 def _in_run_axes(body: CanonicalBody, turn: Turn) -> CanonicalBody:
@@ -303,7 +302,7 @@ def _in_run_axes(body: CanonicalBody, turn: Turn) -> CanonicalBody:
 
 
 @adjoint_hessians.hessian_quantity(
-    source=ANGLES,
+    source=SOURCE_IN_ANGLES,
     method="absolute_angles",
     variant="",
     applicable=has_parallel_joints,
@@ -313,8 +312,8 @@ def inverse_dynamics_hessian_in_angles(
     system: CanonicalModel, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> FourBlocks:
     """The second derivatives, from those in absolute angles."""
-    x = [to_absolute(system, values) for values in (q, qd, qdd, lam)]
-    by_angles = second_derivatives(RecordedPower.at(system, x, weighted_joint_forces))
+    x = [to_absolute_angles(system, values) for values in (q, qd, qdd, lam)]
+    by_angles = second_derivatives(RecordedPower.at(system, x, virtual_power_in_angles))
     blocks = [_block_from_absolute(system, block) for block in by_angles]
     return adjoint_hessians.with_friction(system, qd, lam, blocks)
 
@@ -322,13 +321,13 @@ def inverse_dynamics_hessian_in_angles(
 def _block_from_absolute(system: CanonicalModel, block: Coordinates) -> list[Scalar]:
     """An n x n block by rows and columns of coordinates."""
     n = system.size
-    rows = [from_absolute(system, block[k * n : k * n + n]) for k in range(n)]
-    columns = [from_absolute(system, column) for column in zip(*rows, strict=True)]
+    rows = [gradient_from_absolute(system, block[k * n : k * n + n]) for k in range(n)]
+    columns = [gradient_from_absolute(system, column) for column in zip(*rows, strict=True)]
     return [columns[j][i] for i in range(n) for j in range(n)]
 
 
 @adjoint_hessians.forward_hessian_quantity(
-    source=f"by mu = M^-1 lambda; {ANGLES}",
+    source=f"by mu = M^-1 lambda; {SOURCE_IN_ANGLES}",
     method="absolute_angles",
     variant="",
     applicable=has_parallel_joints,

@@ -38,9 +38,9 @@ from symgen.tracing.trace import trace_all
 MAX_TRIANGLES: Final = 4000
 """Triangles of one mesh after simplification: at this number a link fills a screen without visible
 facets, and the page of an arm stays below 3 MB."""
-FINEST_GRID: Final = 256
+MAX_GRID_CELLS: Final = 256
 """Cells of the grid along the longest side of a mesh, at most."""
-LEVELS: Final = 32767
+MAX_VERTEX_LEVEL: Final = 32767
 """Vertices are stored as 16-bit integers within the bounding box of their mesh."""
 
 
@@ -68,13 +68,13 @@ def geometry(model: RigidBodyModel, shapes: Sequence[VisualShape]) -> RobotGeome
     for shape in shapes:
         if shape.link in poses:
             body_number, pose = poses[shape.link]
-            data = _data(shape, pose @ shape.pose, meshes)
+            data = _shape_data(shape, pose @ shape.pose, meshes)
             if data is not None:
                 found.setdefault(body_number, []).append(data)
     return RobotGeometry(found, tuple(sorted(meshes.missing)), meshes.needs_trimesh)
 
 
-def _data(shape: VisualShape, pose: Pose, meshes: "_Meshes") -> Data | None:
+def _shape_data(shape: VisualShape, pose: Pose, meshes: "_Meshes") -> Data | None:
     data: Data = {
         "kind": shape.kind,
         "R": [x for row in pose.rotation for x in row],
@@ -83,7 +83,7 @@ def _data(shape: VisualShape, pose: Pose, meshes: "_Meshes") -> Data | None:
     }
     if shape.kind != "mesh":
         return data | {"size": list(shape.size)}
-    packed = meshes.packed(shape)
+    packed = meshes.encoded(shape)
     return None if packed is None else data | packed
 
 
@@ -95,7 +95,7 @@ class _Meshes:
         self.needs_trimesh = False
         self._files: dict[Path, tuple[AnyArray, AnyArray] | None] = {}
 
-    def packed(self, shape: VisualShape) -> Data | None:
+    def encoded(self, shape: VisualShape) -> Data | None:
         """The triangles of a mesh as text, None where it cannot be read."""
         if shape.triangles is not None:
             vertices, faces = (np.array(x) for x in shape.triangles)
@@ -107,7 +107,7 @@ class _Meshes:
         if not len(faces):
             return None
         vertices, faces = simplified(vertices * np.array(shape.size), faces)
-        return _as_text(vertices, faces)
+        return _encoded_mesh(vertices, faces)
 
     def _of_file(self, path: Path | None) -> tuple[AnyArray, AnyArray] | None:
         if path is None:
@@ -147,10 +147,10 @@ def _joined(parts: Sequence[tuple[AnyArray, AnyArray]]) -> tuple[AnyArray, AnyAr
 def simplified(vertices: AnyArray, faces: AnyArray) -> tuple[AnyArray, AnyArray]:
     """The mesh with at most `MAX_TRIANGLES` triangles, by merging the vertices of each cell of the
     finest grid that suffices."""
-    fine = _clustered(vertices, faces, FINEST_GRID)
+    fine = _clustered(vertices, faces, MAX_GRID_CELLS)
     if len(fine[1]) <= MAX_TRIANGLES:
         return fine
-    best, low, high = _clustered(vertices, faces, 1), 1, FINEST_GRID
+    best, low, high = _clustered(vertices, faces, 1), 1, MAX_GRID_CELLS
     while high - low > 1:
         middle = (low + high) // 2
         coarser = _clustered(vertices, faces, middle)
@@ -177,17 +177,17 @@ def _clustered(vertices: AnyArray, faces: AnyArray, cells: int) -> tuple[AnyArra
     return means, np.unique(corners[distinct], axis=0)
 
 
-def _as_text(vertices: AnyArray, faces: AnyArray) -> Data:
+def _encoded_mesh(vertices: AnyArray, faces: AnyArray) -> Data:
     """Vertices as 16-bit integers in their bounding box, and corners, in base64."""
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
-    levels = np.round((vertices - low) / span * LEVELS).astype("<u2")
+    levels = np.round((vertices - low) / span * MAX_VERTEX_LEVEL).astype("<u2")
     wide = len(vertices) > np.iinfo(np.uint16).max
     corners = faces.astype("<u4" if wide else "<u2")
     return {
         "low": [float(f"{x:.6g}") for x in low],
         "span": [float(f"{x:.6g}") for x in span],
-        "levels": LEVELS,
+        "levels": MAX_VERTEX_LEVEL,
         "vertices": base64.b64encode(levels.tobytes()).decode("ascii"),
         "corners": base64.b64encode(corners.tobytes()).decode("ascii"),
         "wide": wide,
@@ -224,7 +224,7 @@ def _ellipsoid(total: AnyArray) -> Data | None:
 
 
 LIVE_QUANTITIES: Final = ("gravity", "mass_matrix", "potential_energy", "com")
-POSES: Final = "places"
+POSES_FUNCTION: Final = "places"
 MAX_TIPS: Final = 8
 """Links at ends of chains whose Jacobians the page has."""
 
@@ -248,10 +248,10 @@ def viewer_data(
         "scene": {
             "name": module.name,
             "bodies": list(_bodies(model, joints, drawn)),
-            "base": _points(model, 0, joints),
+            "base": _line_ends(model, 0, joints),
             "baseShapes": list(drawn.shapes.get(0, ())),
             "motion": motion,
-            "coordinates": list(_coordinates(model)),
+            "coordinates": list(_sliders(model)),
             "effort": [model.limits[name].effort for name in model.joint_names],
             "joints": list(model.joint_names),
             "tips": [joints[k].body.name for k in tips],
@@ -272,7 +272,7 @@ def _functions(
     pose, jacobian = LINK_QUANTITIES["frame_pose"], LINK_QUANTITIES["frame_jacobian_aligned"]
     has_mass = any(link.parameters and link.parameters[0] for b in model.bodies for link in b.links)
     return [
-        FunctionRequest(POSES, tuple(pose.of(joint.body.name) for joint in joints)),
+        FunctionRequest(POSES_FUNCTION, tuple(pose.of(joint.body.name) for joint in joints)),
         *(
             FunctionRequest(f"tip_{k}", (jacobian.of(joints[i].body.name),))
             for k, i in enumerate(tips)
@@ -304,7 +304,7 @@ def _bodies(
             "axis": None if body.in_body_axes else list(body.axis),
             "mass": parameters[0],
             "com": [h / parameters[0] for h in parameters[1:4]] if parameters[0] else None,
-            "points": _points(model, i, joints),
+            "points": _line_ends(model, i, joints),
             "shapes": list(drawn.shapes.get(i, ())),
             "ellipsoid": ellipsoids[i - 1],
             "canonical": {
@@ -314,7 +314,7 @@ def _bodies(
         }
 
 
-def _points(model: RigidBodyModel, i: int, joints: Sequence[ListedJoint]) -> list[list[float]]:
+def _line_ends(model: RigidBodyModel, i: int, joints: Sequence[ListedJoint]) -> list[list[float]]:
     """Where lines go to from a body's origin: joints that it carries, else the frames fixed to it,
     else its centre of mass."""
     carried = [model.body(joint.bodies[0]) for joint in joints]
@@ -324,7 +324,7 @@ def _points(model: RigidBodyModel, i: int, joints: Sequence[ListedJoint]) -> lis
     return [list(point) for point in dict.fromkeys(positions)]
 
 
-def _coordinates(model: RigidBodyModel) -> Iterator[Data]:
+def _sliders(model: RigidBodyModel) -> Iterator[Data]:
     """Every slider: a position with its limits, or one of three turns of a unit quaternion."""
     rows, quaternions = position_coordinates(model), quaternions_of(model)
     first = {four.start: four for four in quaternions}
@@ -333,11 +333,11 @@ def _coordinates(model: RigidBodyModel) -> Iterator[Data]:
         if k in first:
             yield {"name": row.name.rpartition(".")[0], "place": k, "quaternion": True}
         elif k not in inside:
-            lower, upper = _range(model.limits.get(row.name, Limits()), row.unit)
+            lower, upper = _slider_range(model.limits.get(row.name, Limits()), row.unit)
             yield {"name": row.name, "place": k, "unit": row.unit, "lower": lower, "upper": upper}
 
 
-def _range(limits: Limits, unit: str) -> tuple[float, float]:
+def _slider_range(limits: Limits, unit: str) -> tuple[float, float]:
     """Where a slider goes: within limits, or as far as anybody wants to look."""
     half, far = (pi, 20 * pi) if unit == "rad" else (1.0, 20.0)
     low = -half if limits.lower is None or limits.lower < -far else limits.lower

@@ -51,7 +51,7 @@ class NpzLog:
     file: str
     members: tuple[NpzArray, ...]
     rows: int
-    unread: Mapping[str, str] = field(default_factory=dict)
+    nonnumeric: Mapping[str, str] = field(default_factory=dict)
     """The types of arrays that hold no real numbers, by name."""
 
     @classmethod
@@ -59,9 +59,9 @@ class NpzLog:
         """Of a file, of which only the heads are read. Raises LogError."""
         try:
             with zipfile.ZipFile(path) as archive:
-                unread = dict[str, str]()
+                nonnumeric = dict[str, str]()
                 entries = [
-                    _read_header(path, archive, info, unread)
+                    _read_header(path, archive, info, nonnumeric)
                     for info in archive.infolist()
                     if info.filename.endswith(".npy")
                 ]
@@ -76,7 +76,7 @@ class NpzLog:
                 f"'{shown(members[0].name)}' has {rows} rows but '{shown(other.name)}' has "
                 f"{other.rows}; all columns must have the same length",
             )
-        return cls(path, members, rows, unread)
+        return cls(path, members, rows, nonnumeric)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -120,16 +120,16 @@ class NpzLog:
 
 
 def _read_header(
-    path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo, unread: dict[str, str]
+    path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo, nonnumeric: dict[str, str]
 ) -> NpzArray | None:
     """The description in the head of an array, None where it has no rows of numbers, whose type is
-    added to `unread`."""
+    added to `nonnumeric`."""
     with archive.open(info) as stream:
         shape, fortran, dtype = _array_header(stream)
         begin = stream.tell()
     name = info.filename.removesuffix(".npy")
     if not 1 <= len(shape) <= 2 or dtype.kind not in "fiu":
-        unread[name] = f"of type {dtype} and shape {shape}"
+        nonnumeric[name] = f"of type {dtype} and shape {shape}"
         return None
     if fortran and len(shape) == 2 and min(shape) > 1:
         raise LogError(

@@ -13,7 +13,7 @@ import numpy as np
 
 from symgen.errors import OptionError
 from symgen.identification.data.log_file import Log
-from symgen.identification.data.log_options import GROUPS, LogOptions, check_unit
+from symgen.identification.data.log_options import COLUMN_GROUPS, LogOptions, check_unit
 from symgen.mechanics.joint_listing import position_coordinates, velocity_coordinates
 from symgen.mechanics.model import RigidBodyModel
 from symgen.numbers.scalar import Numbers
@@ -37,8 +37,10 @@ class ColumnMap:
             patterns, options = _from_file(root, options)
         patterns |= {name: _pattern_or_names(text) for name, text in options.column}
         for name in patterns:
-            if name not in GROUPS and name.split("_")[0] not in GROUPS:
-                raise OptionError(f"--column {name}: unknown group; use one of {', '.join(GROUPS)}")
+            if name not in COLUMN_GROUPS and name.split("_")[0] not in COLUMN_GROUPS:
+                raise OptionError(
+                    f"--column {name}: unknown group; use one of {', '.join(COLUMN_GROUPS)}"
+                )
         return cls(patterns, options)
 
 
@@ -56,8 +58,8 @@ OPTION_TABLES: Final = ("unit", "scale", "torque_constant", "gear_ratio")
 def _from_file(
     root: Table, options: LogOptions
 ) -> tuple[dict[str, str | tuple[str, ...]], LogOptions]:
-    root.check_keys([*GROUPS, *OPTION_TABLES, "joints", "rate", "columns"])
-    patterns = {key: _pattern_entry(root, key) for key in GROUPS if key in root.data}
+    root.check_keys([*COLUMN_GROUPS, *OPTION_TABLES, "joints", "rate", "columns"])
+    patterns = {key: _pattern_entry(root, key) for key in COLUMN_GROUPS if key in root.data}
     single = root.table("columns")
     patterns |= {key: _pattern_entry(single, key) for key in single.data}
     changes: dict[str, Any] = {

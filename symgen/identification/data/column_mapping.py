@@ -20,7 +20,7 @@ from symgen.identification.data.column_map import (
     number_of_extra_columns,
 )
 from symgen.identification.data.log_file import Log, LogError, check_columns
-from symgen.identification.data.log_options import GROUPS, LogOptions, unit_factor
+from symgen.identification.data.log_options import COLUMN_GROUPS, LogOptions, unit_factor
 from symgen.mechanics.model import RigidBodyModel
 from symgen.text import hint, quoted, shown
 
@@ -199,7 +199,7 @@ def log_layout(log: Log, needed: NeededColumns, column_map: ColumnMap) -> LogLay
 def _check_scales(log: Log, needed: NeededColumns, options: LogOptions, layout: LogLayout) -> None:
     """Raises OptionError for a factor of a column that is none, or of time."""
     joints = dict.fromkeys((*needed.positions, *needed.velocities))
-    keys = [f"{group}_{joint}" for group in GROUPS for joint in joints]
+    keys = [f"{group}_{joint}" for group in COLUMN_GROUPS for joint in joints]
     keys += [f"{sensed.prefix}_{name}" for sensed in needed.sensors for name in sensed.names]
     for name, _ in options.scale:
         if layout.time is not None and name in ("t", layout.time.name):

@@ -61,8 +61,8 @@ class LogInMemory:
     file: str
     names: tuple[str, ...]
     rows: int
-    read: tuple[str, ...]
-    pieces: tuple[Numbers, ...]
+    loaded_names: tuple[str, ...]
+    loaded_chunks: tuple[Numbers, ...]
     source: Log | None = None
 
     @property
@@ -71,14 +71,14 @@ class LogInMemory:
         return getattr(self.source, "malformed_lines", {})
 
     @property
-    def unread(self) -> Mapping[str, str]:
+    def nonnumeric(self) -> Mapping[str, str]:
         """The columns of the source that do not hold real numbers, with their types."""
-        return getattr(self.source, "unread", {})
+        return getattr(self.source, "nonnumeric", {})
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns from the first to the last."""
-        places = [self.read.index(name) for name in names]
-        for piece in self.pieces:
+        places = [self.loaded_names.index(name) for name in names]
+        for piece in self.loaded_chunks:
             yield piece[:, places]
 
     def location(self, row: int) -> str:
@@ -89,7 +89,7 @@ class LogInMemory:
 def in_memory(log: Log, names: tuple[str, ...]) -> Log:
     """The log with some columns in memory; the log itself if they are too large. Raises
     LogError."""
-    if isinstance(log, LogInMemory) and {*names} <= {*log.read}:
+    if isinstance(log, LogInMemory) and {*names} <= {*log.loaded_names}:
         return log
     log = log.source or log if isinstance(log, LogInMemory) else log
     if log.rows * len(names) > MAX_ENTRIES_IN_MEMORY:
@@ -101,7 +101,7 @@ def check_columns(log: Log, wanted: Sequence[str], remark: str = "") -> None:
     """Raises LogError for the first wanted column that the log does not have."""
     missing = [name for name in wanted if name not in log.names]
     if missing:
-        odd = getattr(log, "unread", {}).get(missing[0])
+        odd = getattr(log, "nonnumeric", {}).get(missing[0])
         if odd is not None:
             raise LogError(
                 shown(log.file),
@@ -116,12 +116,12 @@ def check_columns(log: Log, wanted: Sequence[str], remark: str = "") -> None:
         )
 
 
-def pyarrow_part(part: str) -> Any:
-    """A part of pyarrow. Raises SymgenError where it is not installed."""
+def import_pyarrow(module: str) -> Any:
+    """A module of pyarrow. Raises SymgenError where it is not installed."""
     from importlib import import_module
 
     try:
-        return import_module(f"pyarrow.{part}")
+        return import_module(f"pyarrow.{module}")
     except ImportError:
         raise SymgenError(
             "error: reading text and Parquet logs needs PyArrow; install it: " + install("pyarrow")

@@ -34,7 +34,7 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     "mA": ("A", 1e-3),
 }
 """The base unit and the factor to it, by the name of a unit."""
-GROUPS: Final = {
+COLUMN_GROUPS: Final = {
     "t": ("s",),
     "q": ("rad", "m"),
     "qd": ("rad", "m"),
@@ -184,26 +184,28 @@ class LogOptions:
             ) from None
 
 
-def check_number(option: str, value: float, low: float, high: float, give: str) -> None:
+def check_number(option: str, value: float, low: float, high: float, expected: str) -> None:
     """Raises OptionError for a value that is not above `low` and at most `high`."""
     if not low < value <= high:
-        raise OptionError(f"{option} {value:g}: give {give}")
+        raise OptionError(f"{option} {value:g}: give {expected}")
 
 
-def check_unit(name: str, unit: Any, where: str) -> None:
+def check_unit(group_name: str, unit: Any, where: str) -> None:
     """Raises OptionError for a unit that the group does not have."""
-    known = [u for u, (base, _) in UNITS.items() if base in GROUPS.get(name, ())]
+    known = [u for u, (base, _) in UNITS.items() if base in COLUMN_GROUPS.get(group_name, ())]
     if not known:
-        raise OptionError(f"{where} {name}={unit}: unknown group; use one of {', '.join(GROUPS)}")
+        raise OptionError(
+            f"{where} {group_name}={unit}: unknown group; use one of {', '.join(COLUMN_GROUPS)}"
+        )
     plain = str(unit).removesuffix("^2").removesuffix("²")
     if plain.split("/s")[0] not in known:
-        raise OptionError(f"{where} {name}={unit}: use one of {', '.join(known)}")
+        raise OptionError(f"{where} {group_name}={unit}: use one of {', '.join(known)}")
 
 
-def unit_factor(units: tuple[tuple[str, str], ...], name: str, base: str) -> float:
+def unit_factor(units: tuple[tuple[str, str], ...], group_name: str, base: str) -> float:
     """The factor from the unit of a group to the base unit; 1 if no unit is given."""
-    for group_, unit in reversed(units):
+    for name, unit in reversed(units):
         known, value = UNITS[unit.split("/s")[0]]
-        if group_ == name and known == base:
+        if name == group_name and known == base:
             return value
     return 1.0

@@ -17,7 +17,7 @@ from symgen.identification.data.log_file import (
     LogError,
     LogInMemory,
     batch_to_array,
-    pyarrow_part,
+    import_pyarrow,
     time_in_seconds,
 )
 from symgen.identification.data.text_log import TextLog
@@ -33,23 +33,23 @@ class ParquetLog:
     file: str
     names: tuple[str, ...]
     rows: int
-    unread: Mapping[str, str] = field(default_factory=dict)
+    nonnumeric: Mapping[str, str] = field(default_factory=dict)
     """Columns of logical values, each with its type: as numbers they would be 0 and 1."""
     filesystem: Any = None
 
     @classmethod
     def of(cls, path: str, filesystem: Any = None) -> "ParquetLog":
         """Of a file, of which only the description is read."""
-        with pyarrow_part("parquet").ParquetFile(path, filesystem=filesystem) as stored:
+        with import_pyarrow("parquet").ParquetFile(path, filesystem=filesystem) as stored:
             columns, rows = list(stored.schema_arrow), stored.metadata.num_rows
-        unread = {c.name: "of type bool" for c in columns if str(c.type) == "bool"}
-        names = tuple(c.name for c in columns if c.name not in unread)
-        return cls(path, names, rows, unread, filesystem)
+        nonnumeric = {c.name: "of type bool" for c in columns if str(c.type) == "bool"}
+        names = tuple(c.name for c in columns if c.name not in nonnumeric)
+        return cls(path, names, rows, nonnumeric, filesystem)
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns. Raises LogError where a column does not hold numbers."""
         try:
-            with pyarrow_part("parquet").ParquetFile(
+            with import_pyarrow("parquet").ParquetFile(
                 self.file, pre_buffer=False, filesystem=self.filesystem
             ) as stored:
                 for group in range(stored.num_row_groups):
@@ -170,7 +170,7 @@ def _files_of_dataset(source: LogSource) -> Sequence[LogSource]:
     if not (is_url or is_folder):
         return [source]
     if not is_url:
-        return list(pyarrow_part("dataset").dataset(source, format="parquet").files)
+        return list(import_pyarrow("dataset").dataset(source, format="parquet").files)
     try:
         from fsspec.core import url_to_fs
     except ImportError:
@@ -179,7 +179,8 @@ def _files_of_dataset(source: LogSource) -> Sequence[LogSource]:
         ) from None
     try:
         filesystem, path = url_to_fs(source)
-        files = pyarrow_part("dataset").dataset(path, filesystem=filesystem, format="parquet").files
+        dataset = import_pyarrow("dataset").dataset
+        files = dataset(path, filesystem=filesystem, format="parquet").files
         return [ParquetLog.of(file, filesystem) for file in files]
     except (OSError, ValueError, ImportError) as error:
         raise LogError(shown(source), f"cannot be read ({shown(reason(error), 200)})") from None

@@ -12,7 +12,7 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from symgen.identification.data.log_file import LogError, batch_to_array, pyarrow_part
+from symgen.identification.data.log_file import LogError, batch_to_array, import_pyarrow
 from symgen.numbers.scalar import Numbers
 from symgen.text import reason, shown
 
@@ -35,7 +35,7 @@ class LogDialect:
     delimiter: str
     decimal: str
     names: tuple[str, ...]
-    before: int
+    header_lines: int
 
     @classmethod
     def of(cls, path: str) -> "LogDialect":
@@ -159,7 +159,7 @@ class TextLog:
         """Of a file, whose lines are counted. Raises LogError."""
         dialect = LogDialect.of(path)
         lines, encoding = _count_lines(path)
-        return cls(path, dialect, max(lines - dialect.before, 0), encoding)
+        return cls(path, dialect, max(lines - dialect.header_lines, 0), encoding)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -183,12 +183,12 @@ class TextLog:
             given = max(given - len(rows), 0)
 
     def _batches(self, names: Sequence[str], kind: str) -> Iterator[Numbers]:
-        arrow, types = pyarrow_part("csv"), dict.fromkeys({*self.names} & {*names}, kind)
+        arrow, types = import_pyarrow("csv"), dict.fromkeys({*self.names} & {*names}, kind)
         spaced = self.dialect.delimiter == " "
         read = arrow.ReadOptions(
             block_size=1 << 21,
             column_names=list(self.names),
-            skip_rows=self.dialect.before,
+            skip_rows=self.dialect.header_lines,
             use_threads=False,
             encoding=self.encoding,
         )
@@ -201,14 +201,14 @@ class TextLog:
         parse = arrow.ParseOptions(
             delimiter="\t" if spaced else self.dialect.delimiter,
             ignore_empty_lines=False,
-            invalid_row_handler=self._left_out,
+            invalid_row_handler=self._skip_row,
         )
         source = _CollapsedWhitespace(Path(self.file).open("rb")) if spaced else self.file  # noqa: SIM115
         with arrow.open_csv(source, read, parse, convert) as batches:
             for batch in batches:
-                yield batch_to_array(batch) if kind == "float64" else self._lenient(batch)
+                yield batch_to_array(batch) if kind == "float64" else self._texts_to_array(batch)
 
-    def _left_out(self, row: Any) -> str:
+    def _skip_row(self, row: Any) -> str:
         """The reason to leave out a line of another length."""
         if row.number in self.malformed_lines or len(self.malformed_lines) < MAX_MALFORMED_LINES:
             self.malformed_lines[row.number or 0] = (
@@ -217,7 +217,7 @@ class TextLog:
             return "skip"
         return "error"
 
-    def _lenient(self, batch: Any) -> Numbers:
+    def _texts_to_array(self, batch: Any) -> Numbers:
         """A record batch of texts as rows of floats, NaN where a text is no number."""
         texts = (column.to_pylist() for column in batch.columns)
         return np.array([[self._number(text) for text in column] for column in texts]).T.reshape(
@@ -233,7 +233,7 @@ class TextLog:
 
     def location(self, row: int) -> str:
         """File and line."""
-        line = row + 1 + self.dialect.before
+        line = row + 1 + self.dialect.header_lines
         for torn in sorted(self.malformed_lines):
             line += torn <= line
         return f"{shown(self.file)}:{line}"

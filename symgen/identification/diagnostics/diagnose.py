@@ -31,7 +31,7 @@ from symgen.identification.diagnostics.hypotheses import (
     HYPOTHESES,
     Hypothesis,
     common_force_factor,
-    gravity_sizes,
+    gravity_magnitudes,
     unknown_payload,
 )
 from symgen.identification.model.problem import Problem, gravity_kernel
@@ -274,7 +274,7 @@ def _changes_of_all_forces(context: DiagnosticContext) -> Iterator[Candidate]:
     scaled = [*common_force_factor(context)]
     yield from scaled
     if scaled:
-        yield from gravity_sizes(context)
+        yield from gravity_magnitudes(context)
         yield from unknown_payload(context)
 
 
@@ -285,7 +285,7 @@ def _improvements(context: DiagnosticContext, rows: Iterable[Hypothesis]) -> lis
     for row in rows:
         if row.unexplained_only and not poor:
             continue
-        least = row.least_gain(len(context.forces), limits)
+        least = row.required_gain(len(context.forces), limits)
         least = max(least, limits.least_gain_of_poor) if poor else least
         for candidate in row.candidates(context):
             gain = context.score.cost - context.cost(candidate.trial)

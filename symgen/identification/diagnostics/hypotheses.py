@@ -32,11 +32,11 @@ from symgen.text import shown
 
 DECADE_TOLERANCE: Final = 0.1
 """The relative tolerance within which a factor is a power of ten: another unit."""
-MAX_SHIFT: Final = 0.1
+MAX_DELAY: Final = 0.1
 """The largest delay that is tried (s)."""
-FINE_SHIFT: Final = 0.03
+FINE_DELAY_RANGE: Final = 0.03
 """The range about the best one in which delays are tried in smaller steps (s)."""
-MAX_COST_FRACTION: Final = 0.25
+DELAY_GAIN_TOLERANCE: Final = 0.25
 """The part of the gain by which costs may be above the least one about the delay."""
 
 
@@ -168,11 +168,11 @@ def _delay(context: DiagnosticContext) -> Iterator[Candidate]:
     def costs(delays: Numbers) -> Numbers:
         return np.array([context.cost(shifted(x)) for x in delays.tolist()])
 
-    coarse = np.linspace(-MAX_SHIFT, MAX_SHIFT, 21)
-    fine = coarse[np.argmin(costs(coarse))] + np.linspace(-FINE_SHIFT, FINE_SHIFT, 21)
+    coarse = np.linspace(-MAX_DELAY, MAX_DELAY, 21)
+    fine = coarse[np.argmin(costs(coarse))] + np.linspace(-FINE_DELAY_RANGE, FINE_DELAY_RANGE, 21)
     found = costs(fine)
     # slow rows do not count, so the costs are flat about the delay: the middle of the low ones
-    level = found.min() + MAX_COST_FRACTION * max(context.score.cost - found.min(), 0.0)
+    level = found.min() + DELAY_GAIN_TOLERANCE * max(context.score.cost - found.min(), 0.0)
     delay = float(fine[found <= level].mean())
     if abs(delay) > step / 2:
         yield Candidate(
@@ -193,7 +193,7 @@ def _positions(context: DiagnosticContext) -> ChangedColumns:
     return ChangedColumns(MOTION, groups, context.suspects)
 
 
-def _degrees(context: DiagnosticContext) -> Iterator[Candidate]:
+def _positions_in_degrees(context: DiagnosticContext) -> Iterator[Candidate]:
     if context.velocities:
         return
     trial = context.trial.scaled(np.pi / 180, *MOTION)
@@ -202,11 +202,11 @@ def _degrees(context: DiagnosticContext) -> Iterator[Candidate]:
 
 # -- the robot -------------------------------------------------------------------------------------
 
-MAX_LOG_FACTOR: Final = 2.0
+MAX_GRAVITY_LOGARITHM: Final = 2.0
 """The largest logarithm of a factor of gravity that is tried."""
 
 
-def gravity_sizes(context: DiagnosticContext) -> Iterator[Candidate]:
+def gravity_magnitudes(context: DiagnosticContext) -> Iterator[Candidate]:
     """Gravity with another magnitude: none, or another size of the robot, because all lengths
     times a factor are gravity by that factor (the masses make up for the rest)."""
 
@@ -214,7 +214,7 @@ def gravity_sizes(context: DiagnosticContext) -> Iterator[Candidate]:
         return context.cost(replace(context.trial, gravity=float(np.exp(log))))
 
     limits = context.thresholds
-    grid = np.linspace(-MAX_LOG_FACTOR, MAX_LOG_FACTOR, 9)
+    grid = np.linspace(-MAX_GRAVITY_LOGARITHM, MAX_GRAVITY_LOGARITHM, 9)
     best = float(grid[int(np.argmin([cost(x) for x in grid]))])
     factor = float(np.exp(parabolic_minimum(cost, best, 0.5)))
     size = ",".join(f"{0.0 - x:g}" for x in context.model.mapping.model.gravity)
@@ -228,7 +228,7 @@ def gravity_sizes(context: DiagnosticContext) -> Iterator[Candidate]:
         "the forces do not include gravity",
         "give --gravity 0,0,0 if it was subtracted from them",
     )
-    if abs(best) < MAX_LOG_FACTOR and not 1 / limits.gravity < factor < limits.gravity:
+    if abs(best) < MAX_GRAVITY_LOGARITHM and not 1 / limits.gravity < factor < limits.gravity:
         yield Candidate(
             replace(context.trial, gravity=factor),
             f"all lengths of the robot are probably {1 / factor:.3g} times those in the robot file",
@@ -308,7 +308,7 @@ def friction_drift(context: DiagnosticContext) -> Iterator[Candidate]:
     )
 
 
-CHANGE_TIMES: Final = tuple(k / 10 for k in range(2, 9))
+CHANGE_FRACTIONS: Final = tuple(k / 10 for k in range(2, 9))
 """When the load may change, as parts of the duration."""
 
 
@@ -321,7 +321,7 @@ def load_change(context: DiagnosticContext) -> Iterator[Candidate]:
     if not body[ten][0]:
         return
     forces = context.model.kernel(trial.q, trial.qd, trial.qdd) @ mapping.base(body)
-    times = trial.t.min() + np.array(CHANGE_TIMES) * np.ptp(trial.t)
+    times = trial.t.min() + np.array(CHANGE_FRACTIONS) * np.ptp(trial.t)
     trials = [replace(trial, extra=(forces * (trial.t > t)[:, None],)) for t in times]
     best = int(np.argmin([context.cost(changed) for changed in trials]))
     yield Candidate(
@@ -340,35 +340,35 @@ class Hypothesis:
     channel and in all, and whether it is tried only if a channel is not explained."""
 
     candidates: Callable[[DiagnosticContext], Iterable[Candidate]]
-    least: float = 0.0
-    least_gain_of_channel: float = 0.0
+    min_gain: float = 0.0
+    min_gain_per_channel: float = 0.0
     unexplained_only: bool = False
 
-    def least_gain(self, channels: int, limits: Thresholds) -> float:
+    def required_gain(self, channels: int, thresholds: Thresholds) -> float:
         """The reduction of the cost from which the hypothesis is believed."""
-        return (self.least or limits.least_gain) + self.least_gain_of_channel * channels
+        return (self.min_gain or thresholds.least_gain) + self.min_gain_per_channel * channels
 
 
 HYPOTHESES: Final = (
     Hypothesis(lambda context: _forces(context).signs(context)),
     Hypothesis(_force_factors),
-    Hypothesis(_saturated, least=60.0),
-    Hypothesis(unsigned_forces, least=60.0),
-    Hypothesis(forces_without_gravity, least=60.0),
-    Hypothesis(_delay, least_gain_of_channel=50.0),
-    Hypothesis(late_force, least=LEAST_GAIN_OF_DELAY),
+    Hypothesis(_saturated, min_gain=60.0),
+    Hypothesis(unsigned_forces, min_gain=60.0),
+    Hypothesis(forces_without_gravity, min_gain=60.0),
+    Hypothesis(_delay, min_gain_per_channel=50.0),
+    Hypothesis(late_force, min_gain=LEAST_GAIN_OF_DELAY),
     Hypothesis(lambda context: _forces(context).swaps(context, "used"), unexplained_only=True),
     Hypothesis(lambda context: _forces(context).cycles(context, "used"), unexplained_only=True),
     Hypothesis(lambda context: _positions(context).signs(context)),
     Hypothesis(lambda context: _positions(context).swaps(context), unexplained_only=True),
-    Hypothesis(_degrees, unexplained_only=True),
-    Hypothesis(zero_offsets, least=25.0),
-    Hypothesis(coupled_joints, least=200.0),
+    Hypothesis(_positions_in_degrees, unexplained_only=True),
+    Hypothesis(zero_offsets, min_gain=25.0),
+    Hypothesis(coupled_joints, min_gain=200.0),
     Hypothesis(gear_ratios),
-    Hypothesis(gravity_sizes),
-    Hypothesis(gravity_directions, least=60.0),
+    Hypothesis(gravity_magnitudes),
+    Hypothesis(gravity_directions, min_gain=60.0),
     Hypothesis(unknown_payload),
-    Hypothesis(load_change, least=60.0),
-    Hypothesis(friction_drift, least=60.0),
+    Hypothesis(load_change, min_gain=60.0),
+    Hypothesis(friction_drift, min_gain=60.0),
 )
 """All hypotheses, those with the simplest cures first."""

@@ -36,7 +36,7 @@ PENALTY_WEIGHTS: Final = (1e1, 1e3)
 """Weights of the penalty, one search after the other."""
 SCALE_TOLERANCE: Final = 1e-6
 """The largest relative difference of a motion's size from the largest one within limits."""
-GROWTH_FRACTIONS: Final = (1.0, 0.5, 0.25, 0.125)
+AMPLITUDE_FRACTIONS: Final = (1.0, 0.5, 0.25, 0.125)
 """Parts of a joint's excursion that are tried to be given back after a motion was shrunk."""
 MAX_BISECTIONS: Final = 60
 """Halvings of the interval in which the largest motion within limits is found."""
@@ -44,14 +44,13 @@ MAX_BISECTIONS: Final = 60
 
 @dataclass(frozen=True)
 class ExcitationResult:
-    """The motion found, and the first one within limits that chance gave; condition numbers of both
-    as they are and with columns of unit length (of rows divided by limits of force)."""
+    """The motion found; condition numbers of the first random motion within limits and of the one
+    found, as they are and with columns of unit length (of rows divided by limits of force)."""
 
     task: ExcitationTask
-    first: FourierMotion
     motion: FourierMotion
-    initial_condition: tuple[float, float]
-    final_condition: tuple[float, float]
+    random_condition: tuple[float, float]
+    found_condition: tuple[float, float]
 
 
 def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> ExcitationResult:
@@ -69,7 +68,6 @@ def excite(task: ExcitationTask, progress: Progress = lambda step: None) -> Exci
     motion = min((best, searched, first), key=lambda m: condition_numbers(task.rows(m))[1])
     return ExcitationResult(
         task,
-        first,
         motion,
         condition_numbers(task.rows(first)),
         condition_numbers(task.rows(motion)),
@@ -83,10 +81,10 @@ def _random_motions(task: ExcitationTask) -> Iterator[FourierMotion]:
     """Random motions within limits at the coarse times. Raises SymgenError where even standing
     still needs too much force."""
     random, centre = np.random.default_rng(task.plan.seed), _centre(task)
-    free, allowed = _free_directions(task), task.allowed
+    basis, allowed = _coefficient_basis(task), task.allowed
     room = np.minimum(allowed.upper - centre, centre - allowed.lower)
     for _ in range(RANDOM_STARTS):
-        y = random.normal(size=(task.joints, free.shape[1])) @ free.T
+        y = random.normal(size=(task.joints, basis.shape[1])) @ basis.T
         q, qd, _ = FourierMotion(centre, y, task.plan.period).states(task.coarse)
         used = np.maximum(
             np.abs(q - centre).max(axis=0) / room, np.abs(qd).max(axis=0) / allowed.speed
@@ -95,7 +93,7 @@ def _random_motions(task: ExcitationTask) -> Iterator[FourierMotion]:
         yield _shrunk_to_limits(lambda m: task.excess(m, task.coarse), motion)
 
 
-def _free_directions(task: ExcitationTask) -> Numbers:
+def _coefficient_basis(task: ExcitationTask) -> Numbers:
     """Directions of a joint's coefficients (2 N x f)."""
     n = task.plan.harmonics
     return rest_to_rest_basis(n) if task.plan.rest else np.eye(2 * n)
@@ -152,7 +150,7 @@ def _within_all_limits(task: ExcitationTask, motion: FourierMotion) -> FourierMo
     for joint in range(task.joints):
         wide = factors.copy()
         wide[joint] = motion.coefficients[joint]
-        for share in GROWTH_FRACTIONS:
+        for share in AMPLITUDE_FRACTIONS:
             grown = factors.copy()
             grown[joint] += share * (wide[joint] - factors[joint])
             if task.whole_excess(FourierMotion(motion.centre, grown, motion.period)) <= 0:
@@ -185,22 +183,22 @@ class ExcitationSearch:
     by speeds."""
 
     task: ExcitationTask
-    free: Numbers
-    weight: float
+    basis: Numbers
+    penalty_weight: float
 
     def motion(self, x: Numbers) -> FourierMotion:
         """The motion of variables (n (1 + f))."""
         allowed, table = self.task.allowed, x.reshape(self.task.joints, -1)
         centre = allowed.middle + table[:, 0] * allowed.half_range
         return FourierMotion(
-            centre, (table[:, 1:] @ self.free.T) * allowed.speed[:, None], self.task.plan.period
+            centre, (table[:, 1:] @ self.basis.T) * allowed.speed[:, None], self.task.plan.period
         )
 
     def variables(self, motion: FourierMotion) -> Numbers:
         """The variables of a motion."""
         allowed = self.task.allowed
         centre = (motion.centre - allowed.middle) / allowed.half_range
-        scaled = motion.coefficients / allowed.speed[:, None] @ self.free
+        scaled = motion.coefficients / allowed.speed[:, None] @ self.basis
         return np.hstack([centre[:, None], scaled]).ravel()
 
     def __call__(self, x: Numbers) -> tuple[float, Numbers]:
@@ -225,7 +223,7 @@ class ExcitationSearch:
         allowed = self.task.allowed
         q, qd, _ = states
         over = np.maximum(allowed.excess(q, qd, tau), 0.0)
-        weight = self.weight / len(q)
+        weight = self.penalty_weight / len(q)
         places, rates, forces = np.hsplit(2 * weight * over, 3)
         outside, by_position = np.zeros(len(q)), np.zeros_like(q)
         if self.task.clearance is not None:
@@ -249,7 +247,7 @@ class ExcitationSearch:
         if self.task.fixed_centre:
             centre = 0.0 * centre
         return np.hstack(
-            [centre[:, None], (by_coefficients @ self.free) * allowed.speed[:, None]]
+            [centre[:, None], (by_coefficients @ self.basis) * allowed.speed[:, None]]
         ).ravel()
 
 
@@ -264,7 +262,7 @@ def _search(task: ExcitationTask, start: FourierMotion, progress: Progress) -> F
     for k, weight in enumerate(PENALTY_WEIGHTS):
         spend = (task.plan.budget + rounds - 1 - k) // rounds
         motion = _minimize_within_budget(
-            ExcitationSearch(task, _free_directions(task), weight), motion, spend, progress
+            ExcitationSearch(task, _coefficient_basis(task), weight), motion, spend, progress
         )
     return motion
 
@@ -286,7 +284,7 @@ def _minimize_within_budget(
         if number > spend:
             raise _BudgetExhausted
         progress(
-            f"optimizing the motion with penalty {search.weight:g} (stage 2 of 3): "
+            f"optimizing the motion with penalty {search.penalty_weight:g} (stage 2 of 3): "
             f"evaluation {number} of {spend}"
         )
         return search(x)

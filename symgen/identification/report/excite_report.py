@@ -82,8 +82,8 @@ def report(excited: ExcitationResult, files: Sequence[Path] = ()) -> Report:
     )
     conditions = [
         f"Condition number (rows scaled by the effort limits, columns {scaled}): "
-        f"{excited.final_condition[k]:.4g}; a random motion within the limits: "
-        f"{excited.initial_condition[k]:.4g}"
+        f"{excited.found_condition[k]:.4g}; a random motion within the limits: "
+        f"{excited.random_condition[k]:.4g}"
         for k, scaled in ((1, "to unit length"), (0, "not scaled"))
     ]
     if task.left_out:
@@ -125,10 +125,13 @@ def _data(excited: ExcitationResult, files: Sequence[Path]) -> dict[str, Any]:
         "left_out": list(excited.task.left_out),
         "centre": excited.motion.centre.tolist(),
         "space_checked": excited.task.clearance is not None,
-        "condition": {"random": excited.initial_condition[1], "found": excited.final_condition[1]},
+        "condition": {
+            "random": excited.random_condition[1],
+            "found": excited.found_condition[1],
+        },
         "condition_as_is": {
-            "random": excited.initial_condition[0],
-            "found": excited.final_condition[0],
+            "random": excited.random_condition[0],
+            "found": excited.found_condition[0],
         },
         "files": [str(path) for path in files],
     }
@@ -169,7 +172,7 @@ def picture(excited: ExcitationResult, target: OutputFile) -> bytes:
             curves.append(Curve(title, series[k][:, j], limits))
         rows.append(curves)
     heading = (
-        f"Excitation trajectory: condition number {excited.final_condition[1]:.3g} (random motion: "
-        f"{excited.initial_condition[1]:.3g}); dashed lines: limits"
+        f"Excitation trajectory: condition number {excited.found_condition[1]:.3g} (random motion: "
+        f"{excited.random_condition[1]:.3g}); dashed lines: limits"
     )
     return drawn(motion_figure(t, rows, heading), target, 100)

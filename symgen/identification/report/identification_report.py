@@ -18,8 +18,7 @@ from symgen.identification.estimation.log_groups import LogFit
 from symgen.identification.estimation.run import Identified
 from symgen.identification.model.estimate import Channel, Estimate, short
 from symgen.identification.report.plots import pictures
-from symgen.identification.report.prediction_report import data as predict_log
-from symgen.identification.report.prediction_report import errors
+from symgen.identification.report.prediction_report import error_table, json_data
 from symgen.inspection.rendering import Report, ReportTable, StyledText
 from symgen.jobs.publish import Mark, holding
 from symgen.mechanics.model import PARAMETER_NAMES
@@ -142,7 +141,7 @@ def tables(identified: Identified) -> Iterator[ReportTable]:
     estimate = identified.estimate
     yield _channels(identified)
     if identified.prediction is not None:
-        yield errors(identified.prediction)
+        yield error_table(identified.prediction)
     for robot in [*identified.robots.values()] or [identified]:
         if len(robot.logs) > 1:
             yield drift_table(robot.logs, estimate.channels)
@@ -304,7 +303,7 @@ def _data(identified: Identified) -> dict[str, Any]:
         "standard_errors": None
         if errors_of_standard is None
         else dict(zip(mapping.standard, errors_of_standard.tolist(), strict=True)),
-        "validation": None if identified.prediction is None else predict_log(identified.prediction),
+        "validation": None if identified.prediction is None else json_data(identified.prediction),
         "notes": list(identified.notes),
     }
 

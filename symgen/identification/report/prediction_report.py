@@ -44,11 +44,11 @@ def report(prediction: Prediction) -> Report:
         f"The errors are relative to the rms of the measured values. moving: faster than {SLOW:g} "
         "rad/s or m/s. filtered: measured and predicted values pass the filter of the velocities."
     )
-    loads = [joint_loads(prediction.joints)] if prediction.joints else []
-    return Report([errors(prediction), sentence, *loads], data(prediction))
+    loads = [joint_load_table(prediction.joints)] if prediction.joints else []
+    return Report([error_table(prediction), sentence, *loads], json_data(prediction))
 
 
-def joint_loads(joints: Sequence[JointLoads]) -> ReportTable:
+def joint_load_table(joints: Sequence[JointLoads]) -> ReportTable:
     """The table of the loads of joints, the largest value and the root mean square of each."""
     rows = []
     for joint in joints:
@@ -59,7 +59,7 @@ def joint_loads(joints: Sequence[JointLoads]) -> ReportTable:
     return ReportTable("Loads of the joints: largest, rms", ["joint"], heads, rows)
 
 
-def errors(prediction: Prediction) -> ReportTable:
+def error_table(prediction: Prediction) -> ReportTable:
     """The table of errors."""
     name = shown(PurePath(prediction.dataset.log.file).name)
     count = max((c.views["all"].rows for c in prediction.channels), default=0)
@@ -77,7 +77,7 @@ def errors(prediction: Prediction) -> ReportTable:
     )
 
 
-def data(prediction: Prediction) -> dict[str, Any]:
+def json_data(prediction: Prediction) -> dict[str, Any]:
     """The errors, for JSON (documented in docs/reference/identification.md)."""
     channels = [
         {"name": c.name, "unit": c.unit, "bias": c.bias}
@@ -127,22 +127,22 @@ RESULT_FILE: Final = "prediction.json"
 
 
 def predict_log(
-    file: str,
+    robot_file: str,
     log: str,
     joint_wrenches: bool,
     options: LogOptions,
-    robot: Mapping[str, Any],
+    robot_options: Mapping[str, Any],
     progress: Callable[[str], None],
 ) -> Prediction:
     """The prediction of a log by the robot's file or a model file, with the loads of the joints if
     they are asked for. Raises SymgenError."""
-    if joint_wrenches and robot.get("estimate"):
+    if joint_wrenches and robot_options.get("estimate"):
         raise OptionError(
             "--joint-wrenches: the base parameters of --estimate do not determine the wrenches in "
             "joints; use the file that symgen identify --urdf wrote instead of --estimate"
         )
     progress("reading the robot")
-    job = Job.of(file, **robot)
+    job = Job.of(robot_file, **robot_options)
     loaded = job.load(every_motor=True)
     progress("preparing regressors")
     problem = problem_for(job, loaded, Settings())
@@ -188,5 +188,5 @@ def write_prediction(prediction: Prediction, folder: Path, kind: str) -> list[Pa
     """Writes prediction.json and pictures of a kind. Raises SymgenError, and then nothing was
     written."""
     drawn = pictures(prediction, kind)
-    text = output.as_json(with_file_hashes(data(prediction), drawn)) + "\n"
+    text = output.as_json(with_file_hashes(json_data(prediction), drawn)) + "\n"
     return publish({RESULT_FILE: text, **drawn}, folder, RESULT_FILE)

@@ -18,7 +18,7 @@ from symgen.reading.xml_reader import well_formed_text
 from symgen.reading.xml_text import encoding_of
 from symgen.text import shown
 
-MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+BYTE_ORDER_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass
@@ -30,9 +30,9 @@ class LinkSpans:
     links: dict[str, tuple[int, int]] = field(default_factory=dict)
     """The start tags of links."""
     inertials: dict[str, tuple[int, int]] = field(default_factory=dict)
-    _path: list[str] = field(default_factory=list)
+    _open_tags: list[str] = field(default_factory=list)
     _link: str = ""
-    _begin: int = 0
+    _inertial_start: int = 0
 
     def parse(self) -> "LinkSpans":
         """The same, filled. The text has been read before, so that it is well-formed."""
@@ -43,23 +43,23 @@ class LinkSpans:
         return self
 
     def _start(self, parser: Any, tag: str, attributes: Mapping[str, str]) -> None:
-        self._path.append(tag.rpartition(":")[2])
+        self._open_tags.append(tag.rpartition(":")[2])
         offset = parser.CurrentByteIndex
-        if self._path == ["robot", "link"]:
+        if self._open_tags == ["robot", "link"]:
             self._link = attributes.get("name", "")
-            self.links[self._link] = offset, self._after(offset)
-        elif self._path == ["robot", "link", "inertial"]:
-            self._begin = offset
+            self.links[self._link] = offset, self._tag_end(offset)
+        elif self._open_tags == ["robot", "link", "inertial"]:
+            self._inertial_start = offset
 
     def _end(self, parser: Any, tag: str) -> None:
-        if self._path == ["robot", "link", "inertial"]:
+        if self._open_tags == ["robot", "link", "inertial"]:
             self.inertials[self._link] = (
-                self._begin,
-                self._after(max(parser.CurrentByteIndex, self._begin)),
+                self._inertial_start,
+                self._tag_end(max(parser.CurrentByteIndex, self._inertial_start)),
             )
-        self._path.pop()
+        self._open_tags.pop()
 
-    def _after(self, offset: int) -> int:
+    def _tag_end(self, offset: int) -> int:
         """The end of the tag that begins here; > may stand in a quoted value."""
         quote = b""
         for k in range(offset, len(self.text)):
@@ -73,7 +73,7 @@ class LinkSpans:
         return len(self.text)
 
 
-def with_inertials(data: bytes, file: str, tens: Mapping[str, Numbers]) -> bytes:
+def with_inertials(data: bytes, file: str, parameters: Mapping[str, Numbers]) -> bytes:
     """The bytes of a URDF file with new inertias of the links named: ten numbers each, about the
     link's origin.
 
@@ -81,29 +81,29 @@ def with_inertials(data: bytes, file: str, tens: Mapping[str, Numbers]) -> bytes
     digit. Raises SymgenError for a file that is not XML, or that has no such link."""
     text = well_formed_text(data, file).encode()
     places = LinkSpans(text).parse()
-    missing = next((name for name in tens if name not in places.links), None)
+    missing = next((name for name in parameters if name not in places.links), None)
     if missing is not None:
         raise OptionError(f"{file}: has no link '{shown(missing)}' to write an inertia to")
-    for begin, end, new in sorted(_splices(text, places, tens), reverse=True):
+    for begin, end, new in sorted(_splices(text, places, parameters), reverse=True):
         text = text[:begin] + new + text[end:]
-    mark = next((m for m in MARKS if data.startswith(m)), b"")
+    mark = next((m for m in BYTE_ORDER_MARKS if data.startswith(m)), b"")
     return mark + text.decode().encode(encoding_of(data, file))
 
 
 def _splices(
-    text: bytes, places: LinkSpans, tens: Mapping[str, Numbers]
+    text: bytes, places: LinkSpans, parameters: Mapping[str, Numbers]
 ) -> Iterable[tuple[int, int, bytes]]:
     line = b"\r\n" if b"\r\n" in text else b"\n"
-    for name, ten in tens.items():
+    for name, values in parameters.items():
         begin, end = places.links[name]
         indent = _indent(text, places.inertials.get(name, (begin, end))[0])
         if name in places.inertials:
-            yield *places.inertials[name], element(ten, indent, line)
+            yield *places.inertials[name], inertial_element(values, indent, line)
         elif text[end - 2 : end] == b"/>":
-            new = element(ten, indent + b"  ", line)
+            new = inertial_element(values, indent + b"  ", line)
             yield end - 2, end, b">" + line + indent + b"  " + new + line + indent + b"</link>"
         else:
-            yield end, end, line + indent + b"  " + element(ten, indent + b"  ", line)
+            yield end, end, line + indent + b"  " + inertial_element(values, indent + b"  ", line)
 
 
 def _indent(text: bytes, offset: int) -> bytes:
@@ -112,15 +112,15 @@ def _indent(text: bytes, offset: int) -> bytes:
     return before if not before.strip() else b""
 
 
-def element(ten: Numbers, indent: bytes, line: bytes) -> bytes:
+def inertial_element(parameters: Numbers, indent: bytes, newline: bytes) -> bytes:
     """<inertial> of ten numbers, its first line without indent."""
-    centre, rows = inertia_about_centre([float(x) for x in ten])
+    centre, rows = inertia_about_centre([float(x) for x in parameters])
     entries = (rows[i][j] for i in range(3) for j in range(i, 3))
     tensor = " ".join(f'{name}="{x + 0.0!r}"' for name, x in zip(TENSOR, entries, strict=True))
     place = " ".join(repr(x + 0.0) for x in centre)
     inner = [
         f'<origin xyz="{place}" rpy="0 0 0"/>',
-        f'<mass value="{float(ten[0])!r}"/>',
+        f'<mass value="{float(parameters[0])!r}"/>',
         f"<inertia {tensor}/>",
     ]
     lines = [
@@ -128,4 +128,4 @@ def element(ten: Numbers, indent: bytes, line: bytes) -> bytes:
         *(indent + b"  " + text.encode() for text in inner),
         indent + b"</inertial>",
     ]
-    return line.join(lines)
+    return newline.join(lines)
