@@ -102,7 +102,7 @@ def test_the_gradient_of_the_search_is_that_of_its_value(rest, kinds):
         task(SCARA, kinds, rest), _coefficient_basis(task(SCARA, kinds, rest)), 10.0
     )
     random, n = np.random.default_rng(3), search.task.joints
-    x = random.normal(size=n * (1 + search.free.shape[1])) * 0.8
+    x = random.normal(size=n * (1 + search.basis.shape[1])) * 0.8
     _, slope = search(x)
     assert search.task.excess(search.motion(x), search.task.coarse) > 0  # the penalty takes part
     for _ in range(3):

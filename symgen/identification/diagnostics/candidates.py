@@ -113,7 +113,7 @@ class DiagnosticContext:
         )
         gain = self.score.cost - score.cost - max(growth, 0.0)
         is_explained = score.residuals.max() < limits.max_residual**2
-        return bool(is_explained and gain > limits.least_gain)
+        return bool(is_explained and gain > limits.min_gain)
 
     def unexplained_channels(self) -> list[int]:
         """The channels that the model does not explain."""

@@ -30,7 +30,7 @@ LOG_RATIOS: Final = (-0.6, -0.2, 0.0, 0.2, 0.6)
 """Logarithms of gear ratios that are tried first."""
 DELAYS: Final = (-0.09, -0.06, -0.03, 0.0, 0.03, 0.06, 0.09)
 """Delays of one column that are tried first (s)."""
-LEAST_GAIN_OF_DELAY: Final = 150.0
+MIN_DELAY_GAIN: Final = 150.0
 """The reduction of the cost from which the delay of one column is believed."""
 
 
@@ -79,7 +79,7 @@ def late_force(context: DiagnosticContext) -> Iterator[Candidate]:
         def shifted(seconds: float, k: int = k) -> Trial:
             return context.trial.with_force(k, context.picked.measured(seconds)[:, k])
 
-        delay = _best_change(context, DELAYS, shifted, LEAST_GAIN_OF_DELAY)
+        delay = _best_change(context, DELAYS, shifted, MIN_DELAY_GAIN)
         if abs(delay) > context.step / 2:
             yield Candidate(
                 shifted(delay),
@@ -97,7 +97,7 @@ def zero_offsets(context: DiagnosticContext) -> Iterator[Candidate]:
         def moved(angle: float, own: Numbers = own) -> Trial:
             return replace(context.trial, q=context.trial.q + angle * own)
 
-        best = _best_change(context, ANGLES, moved, context.thresholds.least_gain)
+        best = _best_change(context, ANGLES, moved, context.thresholds.min_gain)
         if abs(best) > context.thresholds.zero:
             yield Candidate(
                 moved(best),
@@ -116,7 +116,7 @@ def gear_ratios(context: DiagnosticContext) -> Iterator[Candidate]:
         def geared(log: float, own: Numbers = own) -> Trial:
             return context.trial.scaled(own**log, *MOTION)
 
-        best = _best_change(context, LOG_RATIOS, geared, context.thresholds.least_gain)
+        best = _best_change(context, LOG_RATIOS, geared, context.thresholds.min_gain)
         if abs(best) > context.thresholds.slope:
             yield Candidate(
                 geared(best),
@@ -165,10 +165,10 @@ def _best_change(
     context: DiagnosticContext,
     grid: Sequence[float],
     changed: Callable[[float], Trial],
-    least_gain: float,
+    min_gain: float,
 ) -> float:
     """The change with the least cost near a symmetric grid; 0 if none near 0 may gain a third of
-    `least_gain`."""
+    `min_gain`."""
 
     @cache
     def cost(change: float) -> float:
@@ -179,7 +179,7 @@ def _best_change(
     middle = len(grid) // 2
     if best == middle:
         a, b, c = costs[middle - 1 : middle + 2]
-        if (a - c) ** 2 / (8 * (a - 2 * b + c)) < least_gain / 3:
+        if (a - c) ** 2 / (8 * (a - 2 * b + c)) < min_gain / 3:
             return 0.0
     return parabolic_minimum(cost, grid[best], grid[middle + 1])
 

@@ -286,7 +286,7 @@ def _improvements(context: DiagnosticContext, rows: Iterable[Hypothesis]) -> lis
         if row.unexplained_only and not poor:
             continue
         least = row.required_gain(len(context.forces), limits)
-        least = max(least, limits.least_gain_of_poor) if poor else least
+        least = max(least, limits.min_gain_if_unexplained) if poor else least
         for candidate in row.candidates(context):
             gain = context.score.cost - context.cost(candidate.trial)
             if gain > least:

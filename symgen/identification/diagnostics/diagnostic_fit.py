@@ -37,7 +37,7 @@ class Thresholds:
     """Friction with the wrong sign counts if it adds this part of a joint's work."""
     cost_of_driving: float = 50.0
     """The cost of a joint whose friction drives it."""
-    least_gain: float = 30.0
+    min_gain: float = 30.0
     """The reduction of the cost from which a change counts as a cure."""
     outlier: float = 3.0
     """Rows whose residual is larger than so many root mean squares of the channel are left out."""
@@ -62,8 +62,8 @@ class Thresholds:
     are tried, because they need a regressor of their own."""
     tie_gain: float = 3.0
     """The difference of gains within which the simpler change is taken."""
-    least_gain_of_poor: float = 100.0
-    """`least_gain` where a channel is not explained."""
+    min_gain_if_unexplained: float = 100.0
+    """`min_gain` where a channel is not explained."""
     most_changes: int = 3
     """Changes that are tried on top of each other."""
     different_robot: float = 4.0

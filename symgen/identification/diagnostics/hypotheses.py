@@ -16,7 +16,7 @@ from symgen.identification.diagnostics.candidates import (
     unit_of,
 )
 from symgen.identification.diagnostics.channel_hypotheses import (
-    LEAST_GAIN_OF_DELAY,
+    MIN_DELAY_GAIN,
     MOTION,
     coupled_joints,
     forces_without_gravity,
@@ -346,7 +346,7 @@ class Hypothesis:
 
     def required_gain(self, channels: int, thresholds: Thresholds) -> float:
         """The reduction of the cost from which the hypothesis is believed."""
-        return (self.min_gain or thresholds.least_gain) + self.min_gain_per_channel * channels
+        return (self.min_gain or thresholds.min_gain) + self.min_gain_per_channel * channels
 
 
 HYPOTHESES: Final = (
@@ -356,7 +356,7 @@ HYPOTHESES: Final = (
     Hypothesis(unsigned_forces, min_gain=60.0),
     Hypothesis(forces_without_gravity, min_gain=60.0),
     Hypothesis(_delay, min_gain_per_channel=50.0),
-    Hypothesis(late_force, min_gain=LEAST_GAIN_OF_DELAY),
+    Hypothesis(late_force, min_gain=MIN_DELAY_GAIN),
     Hypothesis(lambda context: _forces(context).swaps(context, "used"), unexplained_only=True),
     Hypothesis(lambda context: _forces(context).cycles(context, "used"), unexplained_only=True),
     Hypothesis(lambda context: _positions(context).signs(context)),
