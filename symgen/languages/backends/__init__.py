@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgen.compiler.parallel import parallel_map
-from symgen.compiler.passes import live_nodes, used_ops
+from symgen.compiler.passes import read_entries, used_ops
 from symgen.compiler.program import Program
 from symgen.languages.conventions import ROW_MAJOR, IndexConvention, convention_lines, wrapped_list
 from symgen.languages.describe import (
@@ -137,8 +137,7 @@ class TextBackend:
 
     def _unpacking_target(self, d: FunctionDescription, a: Argument) -> str:
         """Targets for the entries of an input array; entries that are not read become ``_``."""
-        nodes = (d.program.nodes[i] for i in live_nodes(d.program))
-        read = {node.b for node in nodes if node.op == "input" and node.a == a.name}
+        read = read_entries(d.program).get(a.name, ())
         names = [self.dialect.input(a.name, k) if k in read else "_" for k in range(a.size)]
         return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
 
