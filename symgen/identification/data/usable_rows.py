@@ -93,7 +93,7 @@ class UsableRows:
 
     @classmethod
     def first(cls, parts: Iterable["UsableRows"]) -> "UsableRows":
-        """The rows of the first consecutive parts, PROBE or somewhat more."""
+        """The rows of the first consecutive parts, `FIRST_ROWS` or somewhat more."""
         taken, count = list[UsableRows](), 0
         for part in parts:
             taken.append(part)
@@ -230,7 +230,7 @@ MIN_SATURATED_ROWS: Final = 10
 MIN_SATURATED_FRACTION: Final = 1e-3
 """and as a part of all."""
 MIN_EXTREME_RATIO: Final = 2.0
-"""How many times as often the extreme must be met as all that is within TOP of it."""
+"""How many times as often the extreme must be met as all that is within `EXTREME_BAND` of it."""
 
 
 @dataclass(frozen=True)

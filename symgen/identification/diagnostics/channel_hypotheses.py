@@ -30,6 +30,9 @@ LOG_RATIOS: Final = (-0.6, -0.2, 0.0, 0.2, 0.6)
 """Logarithms of gear ratios that are tried first."""
 DELAYS: Final = (-0.09, -0.06, -0.03, 0.0, 0.03, 0.06, 0.09)
 """Delays of one column that are tried first (s)."""
+EQUAL_COSTS: Final = 1e-9
+"""The relative difference of costs up to which a change has no effect: sums of squares of some
+thousand rows are rounded to about 1e-13."""
 MIN_DELAY_GAIN: Final = 150.0
 """The reduction of the cost from which the delay of one column is believed."""
 
@@ -167,16 +170,19 @@ def _best_change(
     changed: Callable[[float], Trial],
     min_gain: float,
 ) -> float:
-    """The change with the least cost near a symmetric grid; 0 if none near 0 may gain a third of
-    `min_gain`."""
+    """The change with the least cost near a symmetric grid; 0 if a small one has no effect, or none
+    near 0 may gain a third of `min_gain`."""
 
     @cache
     def cost(change: float) -> float:
         return context.cost(changed(change))
 
+    middle = len(grid) // 2
+    near = [cost(change) for change in grid[middle - 1 : middle + 2]]
+    if np.ptp(near) <= EQUAL_COSTS * near[1]:
+        return 0.0
     costs = [cost(change) for change in grid]
     best = int(np.argmin(costs))
-    middle = len(grid) // 2
     if best == middle:
         a, b, c = costs[middle - 1 : middle + 2]
         if (a - c) ** 2 / (8 * (a - 2 * b + c)) < min_gain / 3:

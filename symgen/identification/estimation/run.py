@@ -125,7 +125,7 @@ def solved(
         return _fitted(loaded, problem, settings, read, source, ranges)[0]
     others = (
         open_with_best_cutoff(x, problem, loaded, settings, settings.held_out)
-        for x in logs[1:LOGS_FOR_CUTOFF]
+        for x in ([] if settings.cutoff else logs[1:LOGS_FOR_CUTOFF])
     )
     filters = [x.derivative_filter for x in (read, *others) if x.derivative_filter]
     cutoff = max((x.cutoff for x in filters), default=settings.cutoff)

@@ -196,7 +196,7 @@ URDF_MARK: Final = Mark(
 
 
 def with_end_comment(text: bytes) -> bytes:
-    """The text with MARK behind the root element, in its own encoding."""
+    """The text with `END_COMMENT` behind the root element, in its own encoding."""
     for order, begin in (("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff")):
         if text.startswith(begin):
             return text + f"{END_COMMENT.decode()}\n".encode(order)
