@@ -55,7 +55,7 @@
  *   Kf17         force per unit force of joint 17 on its articulated body
  *   Kn17         moment per unit force of joint 17 on its articulated body
  *   pf17         bias force of articulated body 17
- *   Ma17         MA17 after projecting out joint {17}
+ *   Ma17         MA17 after projecting out joint 17
  *   Ia17         IA17 after projecting out joint 17
  *   Ba17         BA17 after projecting out joint 17
  *   r1           u1 times d1

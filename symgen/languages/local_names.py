@@ -47,7 +47,7 @@ STEM_MEANINGS: Final[dict[str, str]] = {
     "MA": f"mass matrix block of {ARTICULATED}",
     "BA": f"coupling block of {ARTICULATED}",
     "IA": f"rotational inertia block of {ARTICULATED}",
-    "Ma": "MA{1} after projecting out joint {{1}}",
+    "Ma": "MA{1} after projecting out joint {1}",
     "Ba": "BA{1} after projecting out joint {1}",
     "Ia": "IA{1} after projecting out joint {1}",
     "Kf": "force per unit force of joint {1} on its articulated body",

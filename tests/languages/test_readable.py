@@ -7,6 +7,7 @@ import pytest
 
 from symgen.jobs.job import Job
 from symgen.languages.c.backend import code_files
+from symgen.languages.local_names import STEM_MEANINGS, legend
 from tests.support.store import kept
 from tests.support.tools import robot_file
 
@@ -120,3 +121,10 @@ def test_numbers_are_those_that_a_person_would_compute(name):
     odd = {x for x in texts if len(x.split("e")[0].replace(".", "").lstrip("0")) > 15}
     near = {x for x in odd if abs(float(f"{float(x):.14e}") - float(x)) < 1e-15 * float(x)}
     assert texts and not near
+
+
+def test_the_legend_has_the_numbers_of_joints_in_its_texts():
+    names = [f"{stem}3" for stem in STEM_MEANINGS]
+    rows = legend(names, [])
+    assert len(rows) == len(names)
+    assert not [row for row in rows if "{" in row or "}" in row]
