@@ -14,14 +14,14 @@ def test_the_header_has_the_formula_and_the_outputs_of_every_quantity(tmp_path):
     _, _, paths = generate(robot_file("pendulum"), tmp_path, ["c"], quantities=names)
     header = next(path for path in paths if path.name == "pendulum.h").read_text(encoding="ascii")
     for quantity in (*QUANTITIES.values(), *LINK_QUANTITIES.values()):
-        subject = SUBJECTS[quantity.subject]
-        linked = f"_{subject}" if quantity.name in LINK_QUANTITIES else ""
+        kind = quantity.subject or "robot"
+        subject = SUBJECTS.get(kind, "")
+        linked = f"_{subject}" if subject else ""
         name = re.escape(f"pendulum_{quantity.name.replace(':', '_')}{linked}(")
         comment = r"/\*((?:(?!\*/).)*)\*/\n(?:#define \w+ \d+\n)?"
         row = re.search(rf"{comment}(?:void|int|pendulum_status) {name}([^;]*);", header, re.DOTALL)
         assert row, quantity.name
-        kind = quantity.subject
-        formula = re.sub(rf"\ba {kind}\b", f"{kind} {subject}", quantity.formula)
+        formula = re.sub(rf"\ba {kind}\b", f"{kind} {subject}".strip(), quantity.formula)
         assert formula in re.sub(r"\n \*\s*", " ", row[1])
         present = [x for x in quantity.outputs if not {"wrench", "thrust"} & {*x.shape}]
         for output in present:  # others need inputs that this robot does not have

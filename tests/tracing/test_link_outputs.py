@@ -150,6 +150,6 @@ def test_one_name_means_one_array_in_the_registry():
     ],
 )
 def test_a_quantity_with_inputs_that_cannot_be_is_refused(inputs, options, message):
-    row = quantity("power", "P", inputs=inputs, outputs=(), source="none", **options)
     with pytest.raises(RegistryError, match=message):
+        row = quantity("power", "P", inputs=inputs, outputs=(), source="none", **options)
         row(lambda system, *given: [])
