@@ -64,7 +64,6 @@ STEM_MEANINGS: Final[dict[str, str]] = {
 """Stems of names that end with the number of a body or joint, and what they denote."""
 
 PAIR_NAME: Final = re.compile(r"^([fnmhSKeFNwvpR]|pu|lu|su)(\d+)_(\d+)(?:_|$)")
-ENTRY_NAME: Final = re.compile(r"^(.+?)_(\d[\d_]*)$")
 STEP_NAME: Final = re.compile(r"^([A-Za-z]+)(\d+)([a-j])(?:_|$)")
 PRODUCT_OF_COMPONENTS: Final = re.compile(r"^((?:wr|wd|w|a|v|h|f|n)\d+)_([xyz])([xyz])$")
 SINE_NAME: Final = re.compile(r"^([cs])(\d+(?:_\d+)*)$")
@@ -140,9 +139,13 @@ def _simple_rows(name: str, outputs: Sequence[str], entries: IndexConvention) ->
     if match := PRODUCT_OF_COMPONENTS.match(name):
         stem, i, j = match.groups()
         return [("components", name, f"{stem}_{i} times {stem}_{j}"), *_stem_rows(stem)]
-    if (match := ENTRY_NAME.match(name)) and match[1] in outputs:
-        index = ", ".join(match[2].split("_"))
-        return [("entry", name, f"entry [{index}] of {match[1]}, indices from 0")]
+    words = name.split("_")
+    for k in range(len(words) - 1, 0, -1):
+        if not words[k].isdigit():
+            break
+        if (output := "_".join(words[:k])) in outputs:
+            index = ", ".join(words[k:])
+            return [("entry", name, f"entry [{index}] of {output}, indices from 0")]
     return _stem_rows(name)
 
 

@@ -128,3 +128,15 @@ def test_the_legend_has_the_numbers_of_joints_in_its_texts():
     rows = legend(names, [])
     assert len(rows) == len(names)
     assert not [row for row in rows if "{" in row or "}" in row]
+
+
+@pytest.mark.parametrize(
+    "name, row",
+    [
+        ("J_link_2_3_0", "entry [3, 0] of J_link_2"),
+        ("tau_g_1", "entry [1] of tau_g"),
+        ("tau_2", "entry [2] of tau"),
+    ],
+)
+def test_the_legend_finds_the_output_of_an_entry(name, row):
+    assert row in "".join(legend([name], ["tau", "tau_g", "J_link_2"]))

@@ -1,8 +1,9 @@
 """References of derivatives and of rates along a motion: central differences of terms of the
 textbook in many digits, in coordinates and in time."""
 
+from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -41,10 +42,25 @@ SLOPES = "derivatives of {} in 75 digits"
 
 
 def _unit_pairs(x: States) -> DecimalArray:
-    """The sums of two unit changes, each pair once, in the order of `np.triu_indices`."""
-    first, second = np.triu_indices(x.n)
+    """The unit changes and the sums of two of them, each pair once, in the order of
+    `np.triu_indices`. All steps have one size in each coordinate, so that errors of their order
+    cancel where a term is a sum of functions of one coordinate each."""
     unit = units(x)
-    return unit[first] + unit[second]
+    pairs = np.transpose(np.triu_indices(x.n))
+    return np.stack([unit[i] if i == j else unit[i] + unit[j] for i, j in pairs])
+
+
+ROUNDING: Final = Decimal("1e-36")
+"""The part of a term up to which its second differences are rounding: 1e-75 over `STEP` squared is
+1e-41."""
+
+
+def _without_rounding(derivatives: DecimalArray, values: DecimalArray) -> DecimalArray:
+    """Derivatives of `values`, zero where rounding alone makes them."""
+    limit = ROUNDING * max(np.abs(values).flat, default=Decimal(0))
+    rounded = derivatives.copy()
+    rounded[np.abs(derivatives) < limit] = Decimal(0)
+    return rounded
 
 
 def second_gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
@@ -57,11 +73,12 @@ def second_gradient(term: Term, x: States, name: str = "q") -> DecimalArray:
         return gradient(lambda y: gradient(term, y), x)
     first, second = np.triu_indices(x.n)
     along_pairs = second_difference(term, x, after_steps(x, name, _unit_pairs, STEP, -STEP), 1)
-    diagonal = along_pairs[..., first == second] / 4
+    diagonal = along_pairs[..., first == second]
     mixed = (along_pairs - diagonal[..., first] - diagonal[..., second]) / 2
     hessian = np.empty((*along_pairs.shape[:-1], x.n, x.n), object)
     hessian[..., first, second] = hessian[..., second, first] = mixed
-    return hessian
+    hessian[..., range(x.n), range(x.n)] = diagonal
+    return _without_rounding(hessian, term(x))
 
 
 @cached_method
@@ -72,7 +89,8 @@ def second_derivatives(x: States, term: Term) -> tuple[DecimalArray, DecimalArra
     stepped = x.displaced_by((2, x.n, x.n), q=offsets * unit[:, None], qd=offsets * unit)
     along = second_difference(term, x, stepped, 2)
     q, qd = (np.diagonal(own, axis1=-2, axis2=-1) for own in (by_q, by_qd))
-    return by_q, by_qd, (along - q[..., :, None] - qd[..., None, :]) / 2
+    mixed = (along - q[..., :, None] - qd[..., None, :]) / 2
+    return by_q, by_qd, _without_rounding(mixed, term(x))
 
 
 def christoffel_gradient(x: States) -> DecimalArray:
@@ -153,7 +171,10 @@ def inverse_dynamics_second_derivatives(
     x: States,
 ) -> tuple[DecimalArray, DecimalArray, DecimalArray, DecimalArray]:
     """∂(∂τ_i/∂q_j)/∂q_k, ∂²τ/∂q̇², ∂²τ/∂q∂q̇ and ∂M/∂q."""
-    return (*second_derivatives(x, tau), np.swapaxes(gradient(mass, x), -1, -2))
+    return (
+        *second_derivatives(x, tau),
+        np.swapaxes(_without_rounding(gradient(mass, x), mass(x)), -1, -2),
+    )
 
 
 def _weighted_second_derivatives(
@@ -169,7 +190,7 @@ def _weighted_second_derivatives(
         in_last = gradient(lambda y: batch_transposed_matvec(gradient(term, y), lam), x, last)
     else:
         in_last = gradient(lambda y: batch_transposed_matvec(effect(y), lam), x)
-        in_last = np.swapaxes(in_last, -1, -2)
+        in_last = np.swapaxes(_without_rounding(in_last, effect(x)), -1, -2)
     return by_q, in_both, by_qd, in_last
 
 
