@@ -129,8 +129,8 @@ BAD_NAMES = [
 
 BAD_WRITE = [
     (
-        ["--lang", "fortran"],
-        f"no language is called 'fortran'; {hint('fortran', LANGUAGES, len(LANGUAGES))}",
+        ["--lang", "nolanguage"],
+        f"no language is called 'nolanguage'; {hint('nolanguage', LANGUAGES, len(LANGUAGES))}",
     ),
     (["--scalar", "half"], "--scalar 'half': use one of double, float, q31, q15"),
     (["--chunk", "0"], "--chunk 0: give a number of statements, such as 100"),

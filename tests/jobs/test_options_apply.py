@@ -120,7 +120,7 @@ def test_other_kinds_of_c_follow_an_option_or_refuse_it(form):
             continue
         assert changed != usual, (
             f"{name} has no effect on this C: use it in its templates, or refuse it "
-            "(for fixed point in NOT_FIXED_POINT of fixed_options.py)"
+            "(for fixed point in NOT_FIXED_POINT of c/options.py)"
         )
 
 

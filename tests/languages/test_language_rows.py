@@ -29,8 +29,8 @@ def test_a_row_without_what_it_names_is_rejected(change, words):
 
 
 def test_a_row_needs_the_backend_of_its_language():
-    with pytest.raises(ValueError, match=r"no module symgen\.languages\.backends\.julia"):
-        replace(RUST, name="julia")
+    with pytest.raises(ValueError, match=r"no module symgen\.languages\.backends\.nolanguage"):
+        replace(RUST, name="nolanguage")
 
 
 @pytest.mark.parametrize(
